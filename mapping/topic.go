@@ -47,3 +47,22 @@ func wrongTopic(text string) string {
 	}
 	return ""
 }
+
+// readsTopic says whether an element of topics selects topic.
+func readsTopic(topics []string, topic string) bool {
+	for _, t := range topics {
+		expr, isExpression := strings.CutPrefix(t, "~")
+		if !isExpression && t == topic {
+			return true
+		}
+		if isExpression {
+			if re, err := regexp.Compile(expr); err == nil && re.MatchString(topic) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Reads says whether the mapping reads topic: by name, or because its expression matches (anywhere in the name, RE2).
+func (m *Mapping) Reads(topic string) bool { return readsTopic(m.Topics, topic) }

@@ -1,0 +1,328 @@
+package field
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Context is what a check needs to know beside the value.
+type Context struct {
+	// AllowNotYet lets values pass that need something that is not yet supported.
+	AllowNotYet bool
+	// Partial checks an object that another completes, such as a block of defaults: nothing is required of it, and no
+	// condition on other fields and no rule is asked.
+	Partial bool
+	// Now is the time that instants are compared with.
+	Now time.Time
+}
+
+// Check returns all that is wrong with n as a value of type t, in the order of the file as far as n has it. Each problem's
+// path begins with path. One mistake makes one problem: a value that is wrong in itself is not asked whether it is allowed
+// with others.
+func Check(t *Type, n *Node, path string, c Context) []Problem {
+	var ps problems
+	k := checker{Context: c, found: &ps, scope: n, scopePath: path}
+	k.check(t, n, path)
+	return ps
+}
+
+// checker walks a type and a value together.
+type checker struct {
+	Context
+	found     *problems
+	scope     *Node
+	scopePath string
+}
+
+func (k checker) check(t *Type, n *Node, path string) {
+	switch t.Kind {
+	case KindAny:
+	case KindObject:
+		k.object(t, n, path)
+	case KindMap:
+		k.dictionary(t, n, path)
+	case KindList:
+		k.list(t, n, path)
+	default:
+		k.scalar(t, n, path)
+	}
+}
+
+func (k checker) scalar(t *Type, n *Node, path string) {
+	if n.Kind == Null {
+		k.noValue(n, path, t)
+		return
+	}
+	_, failure := t.value(n)
+	if failure == "" {
+		return
+	}
+	shown := n.Shown()
+	if t.Secret {
+		shown = "the value"
+	}
+	if n.Reference != "" && t.Check != nil && !strings.HasPrefix(failure, "is longer") && failure != "is empty" {
+		failure = "is not allowed" // what Check says may repeat parts of a value from outside the file
+	}
+	k.found.add(n.Place, path, scalarHint(t, n), "%s", sentence(t, shown, failure))
+}
+
+// sentence joins the value, what is wrong with it and what is allowed, once.
+func sentence(t *Type, shown, failure string) string {
+	if allowed := t.Allowed(); !strings.Contains(failure, allowed) && !strings.Contains(failure, "allowed:") {
+		return fmt.Sprintf("%s %s; allowed: %s", shown, failure, allowed)
+	}
+	return shown + " " + failure
+}
+
+// scalarHint says what to do about frequent slips.
+func scalarHint(t *Type, n *Node) string {
+	if t.Secret || n.Reference != "" {
+		return ""
+	}
+	switch t.Kind {
+	case KindEnum:
+		return DidYouMean(n.Text, t.Values)
+	case KindString:
+		if n.Kind != Text && n.Kind != Sequence && n.Kind != Dictionary {
+			return "write it in quotes"
+		}
+	case KindInt, KindBool, KindSize:
+		if n.Kind != Text {
+			break
+		}
+		plain := *n
+		plain.Reference = n.Text
+		if _, failure := t.value(&plain); failure == "" {
+			return "write it without quotes"
+		}
+	case KindDuration:
+		if n.Kind == Integer {
+			return "write it with its unit, such as " + n.Text + "s"
+		}
+	}
+	return ""
+}
+
+// noValue reports a key with nothing behind it.
+func (k checker) noValue(n *Node, path string, t *Type) {
+	hint := ""
+	if t.Kind == KindObject || t.Kind == KindMap {
+		hint = "an object without members is {}"
+	}
+	k.found.add(n.Place, path, hint, "has no value; allowed: %s", t.Allowed())
+}
+
+// shape reports a value of the wrong kind.
+func (k checker) shape(t *Type, n *Node, want NodeKind, path string) bool {
+	if n.Kind == want {
+		return true
+	}
+	if n.Kind == Null {
+		k.noValue(n, path, t)
+	} else {
+		k.found.add(n.Place, path, "", "%s is not %s", n.Shown(), t.noun())
+	}
+	return false
+}
+
+func (k checker) list(t *Type, n *Node, path string) {
+	if !k.shape(t, n, Sequence, path) {
+		return
+	}
+	if size := int64(len(n.Items)); size < t.Min || size > t.Max {
+		k.found.add(n.Place, path, "", "has %s; allowed: %s", count(len(n.Items), "element"), t.Allowed())
+	}
+	seen := map[string]*Node{}
+	for i, item := range n.Items {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		before := len(*k.found)
+		k.check(t.Elem, item, at)
+		if !t.Unique || len(*k.found) > before {
+			continue
+		}
+		if first := seen[item.Text]; first != nil {
+			k.found.add(item.Place, at, "", "%s is there twice, first at %s", item.Shown(), first.Place)
+		} else {
+			seen[item.Text] = item
+		}
+	}
+}
+
+func (k checker) dictionary(t *Type, n *Node, path string) {
+	if !k.shape(t, n, Dictionary, path) {
+		return
+	}
+	if size := int64(len(n.Members)); size < t.Min || size > t.Max {
+		k.found.add(n.Place, path, "", "has %s; allowed: %s", count(len(n.Members), "entry"), t.Allowed())
+	}
+	for _, m := range n.Members {
+		at := path + "." + m.Key
+		if t.Keys != "" && !compiled(t.Keys).MatchString(m.Key) {
+			k.found.add(m.Place, at, "", "the name is not allowed; allowed: %s", t.KeysLook)
+		}
+		k.check(t.Elem, m.Value, at)
+	}
+}
+
+func count(n int, noun string) string {
+	if n != 1 {
+		noun = strings.TrimSuffix(noun, "y") + map[bool]string{true: "ies", false: "s"}[strings.HasSuffix(noun, "y")]
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+func (k checker) object(t *Type, n *Node, path string) {
+	if !k.shape(t, n, Dictionary, path) {
+		return
+	}
+	if t.Scope {
+		k.scope, k.scopePath = n, path
+	}
+	before := len(*k.found)
+	for i := range n.Members {
+		k.member(t, &n.Members[i], path)
+	}
+	if k.Partial {
+		return
+	}
+	for i := range t.Fields {
+		k.missing(&t.Fields[i], n, path)
+	}
+	if t.Scope {
+		k.rules(t, (*k.found)[before:])
+	}
+}
+
+func (k checker) member(t *Type, m *Member, path string) {
+	at := join(path, m.Key)
+	f := t.Field(m.Key)
+	switch {
+	case f == nil:
+		hint := DidYouMean(m.Key, t.names())
+		if hint == "" {
+			hint = "allowed: " + words(t.names())
+		}
+		k.found.add(m.Place, at, hint, "unknown key")
+	case f.Never != "":
+		k.found.add(m.Place, at, "", "%s", f.Never)
+	default:
+		k.field(f, m, at)
+	}
+}
+
+// field checks a member that its object knows.
+func (k checker) field(f *Field, m *Member, path string) {
+	if !k.Partial {
+		for _, r := range f.Refused {
+			if r.When.Holds(k.scope) {
+				k.found.add(m.Place, path, "", "%s", r.Why)
+				return
+			}
+		}
+	}
+	before := len(*k.found)
+	k.check(&f.Type, m.Value, path)
+	if f.NotYet != nil && !k.AllowNotYet && len(*k.found) == before {
+		k.notYet(f, m, path)
+	}
+}
+
+// notYet reports a valid value that needs something which does not exist yet.
+func (k checker) notYet(f *Field, m *Member, path string) {
+	ny, n := f.NotYet, m.Value
+	switch {
+	case ny.EmptyIsFine && n.empty():
+	case ny.Values != nil:
+		if slices.Contains(ny.Values, n.Text) {
+			k.found.add(n.Place, path, "", "%s is not yet supported; allowed now: %s", ny.What, words(without(f.Type.Values, ny.Values)))
+		}
+	case ny.Pattern != "" && !compiled(ny.Pattern).MatchString(n.Text):
+	case ny.Pattern != "":
+		k.found.add(n.Place, path, "", "%s is not yet supported", ny.What)
+	default:
+		k.found.add(m.Place, path, "remove the key", "%s is not yet supported", ny.What)
+	}
+}
+
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
+}
+
+// missing reports a field that is required and not there.
+func (k checker) missing(f *Field, n *Node, path string) {
+	if n.Member(f.Name) != nil {
+		return
+	}
+	why := ""
+	if f.Required {
+		why = "is required"
+	}
+	for _, r := range f.RequiredWhen {
+		if why == "" && r.When.Holds(k.scope) {
+			why = "is required " + r.Why
+		}
+	}
+	if why != "" {
+		k.found.add(n.Place, join(path, f.Name), "", "%s; allowed: %s", why, f.Type.Allowed())
+	}
+}
+
+// rules asks the scope's rules whose fields have none of the problems found so far.
+func (k checker) rules(t *Type, found []Problem) {
+	wrong := func(path string) bool {
+		full := join(k.scopePath, path)
+		return slices.ContainsFunc(found, func(p Problem) bool {
+			rest, ok := strings.CutPrefix(p.Path, full)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[') || strings.HasPrefix(full, p.Path+".")
+		})
+	}
+	found = slices.Clone(found)
+	for i := range t.Rules {
+		r := &t.Rules[i]
+		if slices.ContainsFunc(r.Paths, wrong) {
+			continue
+		}
+		for _, v := range r.Check(k.scope, k.Context) {
+			place := k.scope.Place
+			if n := find(k.scope, v.Path); n != nil {
+				place = n.Place
+			}
+			k.found.add(place, join(k.scopePath, v.Path), v.Hint, "%s", v.Message)
+		}
+	}
+}
+
+// find returns the value at a path with list indexes, such as topics[1], or nil.
+func find(n *Node, path string) *Node {
+	name, index, isList := strings.Cut(path, "[")
+	n = n.At(name)
+	var i int
+	if _, err := fmt.Sscanf(index, "%d]", &i); isList && n != nil && err == nil && i < len(n.Items) {
+		return n.Items[i]
+	}
+	return n
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+var patterns sync.Map // of regexp source → *regexp.Regexp; bounded by the tables' patterns
+
+// compiled returns a table's pattern, compiled once.
+func compiled(pattern string) *regexp.Regexp {
+	if re, ok := patterns.Load(pattern); ok {
+		return re.(*regexp.Regexp)
+	}
+	re := regexp.MustCompile(pattern)
+	patterns.Store(pattern, re)
+	return re
+}
