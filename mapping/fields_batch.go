@@ -24,7 +24,7 @@ var batchFields = []field.Field{
 	{
 		Name: "maximumBatchingWindowInSeconds", AWS: "MaximumBatchingWindowInSeconds", Type: field.Int(0, 300),
 		DefaultNote: "500 ms",
-		Refused:     []field.Refusal{{When: inQueue, Why: "maximumBatchingWindowInSeconds is not for consumptionMode Queue, not even 0: a batch is what one fetch returned"}},
+		Refused:     []field.Refusal{{When: inQueue, Why: "is not for consumptionMode Queue, not even 0: a batch is what one fetch returned"}},
 		Doc: "How long a batch may wait to fill up. 0 invokes at once with what is there. Whole seconds, as at AWS; the default " +
 			"of half a second is reached by leaving the field out.",
 		Source: "AWS, CreateEventSourceMapping, MaximumBatchingWindowInSeconds",
@@ -37,7 +37,7 @@ var batchFields = []field.Field{
 	},
 	{
 		Name: "payload", Type: enumOf(PayloadLambda, PayloadRaw, PayloadCloudEvents), Default: string(PayloadLambda),
-		NotYet: &field.NotYet{What: "this payload", Values: []string{string(PayloadRaw), string(PayloadCloudEvents)}},
+		NotYet: &field.NotYet{Values: []string{string(PayloadRaw), string(PayloadCloudEvents)}},
 		Doc: "The form of a batch: `lambda` is AWS's Kafka event document, `raw` the value of a single record (needs " +
 			"`batchSize: 1`), `cloudevents` a batch of CloudEvents.",
 	},

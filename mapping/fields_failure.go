@@ -46,7 +46,7 @@ var failureFields = []field.Field{
 				Name: "onFailure", AWS: "DestinationConfig.OnFailure", Type: onFailureType,
 				Doc: "Where records go that are given up.",
 			},
-			field.Field{Name: "onSuccess", AWS: "DestinationConfig.OnSuccess", Never: "onSuccess is not for Kafka event sources, at AWS neither; use onFailure"},
+			field.Field{Name: "onSuccess", AWS: "DestinationConfig.OnSuccess", Never: "is not for Kafka event sources, at AWS neither; use onFailure"},
 		),
 		Doc:    "The on-failure destination. Without one, records that are given up are dropped, counted and logged.",
 		Source: "AWS, CreateEventSourceMapping, DestinationConfig",
@@ -66,9 +66,9 @@ var failureFields = []field.Field{
 	},
 	{
 		Name: "retryMode", Type: enumOf(RetryInPlace, RetryTopic), Default: string(RetryInPlace),
-		NotYet: &field.NotYet{What: "a retry topic", Values: []string{string(RetryTopic)}},
+		NotYet: &field.NotYet{Values: []string{string(RetryTopic)}},
 		Refused: []field.Refusal{
-			{When: field.Is("consumptionMode", string(Queue), string(Ordered)), Why: "retryMode is for consumptionMode Stream alone"},
+			{When: field.Is("consumptionMode", string(Queue), string(Ordered)), Why: "is for consumptionMode Stream alone"},
 		},
 		Doc: "Where a failing record waits: `block` keeps its partition waiting, as at AWS; `topic` sends it to a delayed retry " +
 			"topic. Stream mode alone.",
@@ -91,7 +91,7 @@ var onFailureType = field.Object(
 	},
 	field.Field{
 		Name: "format", Type: enumOf(FormatRecord, FormatAWS), Default: string(FormatRecord),
-		Refused: []field.Refusal{{When: field.HasNot(destinationPath), Why: "format needs a destination"}},
+		Refused: []field.Refusal{{When: field.HasNot(destinationPath), Why: "needs a destination"}},
 		Doc: "What a Kafka topic gets: `record` is each record whole, with `sluice-` headers that say where it came from and " +
 			"why it failed; `aws` is AWS's JSON document.",
 	},

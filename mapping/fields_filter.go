@@ -27,7 +27,7 @@ var filterFields = []field.Field{
 	},
 	{
 		Name: "filterMismatch", Type: enumOf(FilterMismatchPass, FilterMismatchDrop), Default: string(FilterMismatchPass),
-		NotYet: &field.NotYet{What: "filtering", Values: []string{string(FilterMismatchDrop)}},
+		NotYet: &field.NotYet{Values: []string{string(FilterMismatchDrop)}},
 		Doc: "What happens to a record whose format (JSON or text) does not fit the pattern: `pass` as AWS documents it, or " +
 			"`drop`.",
 	},

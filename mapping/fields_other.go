@@ -71,5 +71,5 @@ var refusedFields = []field.Field{
 }
 
 func never(name, aws, instead string) field.Field {
-	return field.Field{Name: name, AWS: aws, Never: name + " is not taken: " + instead}
+	return field.Field{Name: name, AWS: aws, Never: "is not taken: " + instead}
 }

@@ -33,7 +33,7 @@ var sourceFields = []field.Field{
 	{
 		Name: "consumptionMode", AWS: "SelfManagedKafkaEventSourceConfig.ConsumptionMode",
 		Type: enumOf(Stream, Queue, Ordered), Default: string(Stream),
-		NotYet: &field.NotYet{What: "this mode", Values: []string{string(Queue), string(Ordered)}},
+		NotYet: &field.NotYet{Values: []string{string(Queue), string(Ordered)}},
 		Doc: "How records are handed out: `Stream` keeps the order of each partition, `Queue` keeps none and shares partitions " +
 			"among any number of pollers, `Ordered` keeps the order of each message group (AWS has no such mode).",
 		Source: "AWS, SelfManagedKafkaEventSourceConfig",
@@ -50,7 +50,7 @@ var sourceFields = []field.Field{
 	{
 		Name: "startingPosition", AWS: "StartingPosition",
 		Type: enumOf(TrimHorizon, Latest, AtTimestamp), Default: string(TrimHorizon),
-		Refused: []field.Refusal{{When: inQueue, Why: "startingPosition is not for consumptionMode Queue: a share group begins where the broker's share.auto.offset.reset says"}},
+		Refused: []field.Refusal{{When: inQueue, Why: "is not for consumptionMode Queue: a share group begins where the broker's share.auto.offset.reset says"}},
 		Doc: "Where a group without committed offsets begins: at the oldest record (`TRIM_HORIZON`), behind the newest " +
 			"(`LATEST`), or at a time (`AT_TIMESTAMP`). The position is committed at the first assignment, so that a restart " +
 			"neither skips nor repeats.",
@@ -59,8 +59,8 @@ var sourceFields = []field.Field{
 	{
 		Name: "startingPositionTimestamp", AWS: "StartingPositionTimestamp", Type: field.Type{Kind: field.KindTime},
 		Refused: []field.Refusal{
-			{When: inQueue, Why: "startingPositionTimestamp is not for consumptionMode Queue: a share group begins where the broker's share.auto.offset.reset says"},
-			{When: field.IsNot("startingPosition", string(AtTimestamp)), Why: "startingPositionTimestamp is allowed with startingPosition AT_TIMESTAMP alone"},
+			{When: inQueue, Why: "is not for consumptionMode Queue: a share group begins where the broker's share.auto.offset.reset says"},
+			{When: field.IsNot("startingPosition", string(AtTimestamp)), Why: "is allowed with startingPosition AT_TIMESTAMP alone"},
 		},
 		RequiredWhen: []field.Requirement{{When: field.Is("startingPosition", string(AtTimestamp)), Why: "with startingPosition AT_TIMESTAMP"}},
 		Doc: "The time from which a group without committed offsets reads: the first record of each partition whose timestamp " +

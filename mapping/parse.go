@@ -19,6 +19,9 @@ func Parse(n *field.Node, path string, c field.Context) (Mapping, []field.Proble
 	return fromNode(n), nil
 }
 
+// FromChecked returns n, of which [Check] found nothing wrong, as a Mapping. It panics on another.
+func FromChecked(n *field.Node) Mapping { return fromNode(n) }
+
 // New returns a mapping in Stream mode with every default, as if nothing but the four had been written. It does not check
 // them.
 func New(name Name, function FunctionName, cluster ClusterName, topics ...string) Mapping {

@@ -55,12 +55,12 @@ var (
 )
 
 // onlyInOrdered and onlyInQueue refuse a field in the other modes.
-func onlyInOrdered(name string) []field.Refusal {
-	return []field.Refusal{{When: notOrdered, Why: name + " is for consumptionMode Ordered alone"}}
+func onlyInOrdered() []field.Refusal {
+	return []field.Refusal{{When: notOrdered, Why: "is for consumptionMode Ordered alone"}}
 }
 
-func onlyInQueue(name string) []field.Refusal {
-	return []field.Refusal{{When: notQueue, Why: name + " is for consumptionMode Queue alone"}}
+func onlyInQueue() []field.Refusal {
+	return []field.Refusal{{When: notQueue, Why: "is for consumptionMode Queue alone"}}
 }
 
 // entryNameType is the type of names of mappings, functions and clusters.

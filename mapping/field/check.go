@@ -13,9 +13,6 @@ import (
 type Context struct {
 	// AllowNotYet lets values pass that need something that is not yet supported.
 	AllowNotYet bool
-	// Partial checks an object that another completes, such as a block of defaults: nothing is required of it, and no
-	// condition on other fields and no rule is asked.
-	Partial bool
 	// Now is the time that instants are compared with.
 	Now time.Time
 }
@@ -36,9 +33,14 @@ type checker struct {
 	found     *problems
 	scope     *Node
 	scopePath string
+	// partial is set within an object that others complete.
+	partial bool
 }
 
 func (k checker) check(t *Type, n *Node, path string) {
+	if n.Kind == Broken {
+		return
+	}
 	switch t.Kind {
 	case KindAny:
 	case KindObject:
@@ -81,14 +83,14 @@ func sentence(t *Type, shown, failure string) string {
 
 // scalarHint says what to do about frequent slips.
 func scalarHint(t *Type, n *Node) string {
-	if t.Secret || n.Reference != "" {
+	if n.Reference != "" {
 		return ""
 	}
 	switch t.Kind {
 	case KindEnum:
 		return DidYouMean(n.Text, t.Values)
 	case KindString:
-		if n.Kind != Text && n.Kind != Sequence && n.Kind != Dictionary {
+		if n.Kind == Boolean || n.Kind == Integer || n.Kind == Float {
 			return "write it in quotes"
 		}
 	case KindInt, KindBool, KindSize:
@@ -112,7 +114,7 @@ func scalarHint(t *Type, n *Node) string {
 func (k checker) noValue(n *Node, path string, t *Type) {
 	hint := ""
 	if t.Kind == KindObject || t.Kind == KindMap {
-		hint = "an object without members is {}"
+		hint = "write {} for one without members"
 	}
 	k.found.add(n.Place, path, hint, "has no value; allowed: %s", t.Allowed())
 }
@@ -142,7 +144,7 @@ func (k checker) list(t *Type, n *Node, path string) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		before := len(*k.found)
 		k.check(t.Elem, item, at)
-		if !t.Unique || len(*k.found) > before {
+		if !t.Unique || len(*k.found) > before || item.Kind == Broken {
 			continue
 		}
 		if first := seen[item.Text]; first != nil {
@@ -183,11 +185,12 @@ func (k checker) object(t *Type, n *Node, path string) {
 	if t.Scope {
 		k.scope, k.scopePath = n, path
 	}
+	k.partial = k.partial || t.Partial
 	before := len(*k.found)
 	for i := range n.Members {
 		k.member(t, &n.Members[i], path)
 	}
-	if k.Partial {
+	if k.partial {
 		return
 	}
 	for i := range t.Fields {
@@ -217,7 +220,7 @@ func (k checker) member(t *Type, m *Member, path string) {
 
 // field checks a member that its object knows.
 func (k checker) field(f *Field, m *Member, path string) {
-	if !k.Partial {
+	if !k.partial {
 		for _, r := range f.Refused {
 			if r.When.Holds(k.scope) {
 				k.found.add(m.Place, path, "", "%s", r.Why)
@@ -227,7 +230,7 @@ func (k checker) field(f *Field, m *Member, path string) {
 	}
 	before := len(*k.found)
 	k.check(&f.Type, m.Value, path)
-	if f.NotYet != nil && !k.AllowNotYet && len(*k.found) == before {
+	if f.NotYet != nil && !k.AllowNotYet && len(*k.found) == before && m.Value.Kind != Broken {
 		k.notYet(f, m, path)
 	}
 }
@@ -239,7 +242,7 @@ func (k checker) notYet(f *Field, m *Member, path string) {
 	case ny.EmptyIsFine && n.empty():
 	case ny.Values != nil:
 		if slices.Contains(ny.Values, n.Text) {
-			k.found.add(n.Place, path, "", "%s is not yet supported; allowed now: %s", ny.What, words(without(f.Type.Values, ny.Values)))
+			k.found.add(n.Place, path, "", "%s is not yet supported; allowed now: %s", n.Shown(), words(without(f.Type.Values, ny.Values)))
 		}
 	case ny.Pattern != "" && !compiled(ny.Pattern).MatchString(n.Text):
 	case ny.Pattern != "":
@@ -275,6 +278,9 @@ func (k checker) missing(f *Field, n *Node, path string) {
 // rules asks the scope's rules whose fields have none of the problems found so far.
 func (k checker) rules(t *Type, found []Problem) {
 	wrong := func(path string) bool {
+		if n := k.scope.At(path); n != nil && n.broken() {
+			return true
+		}
 		full := join(k.scopePath, path)
 		return slices.ContainsFunc(found, func(p Problem) bool {
 			rest, ok := strings.CutPrefix(p.Path, full)
@@ -309,8 +315,8 @@ func find(n *Node, path string) *Node {
 }
 
 func join(path, name string) string {
-	if path == "" {
-		return name
+	if path == "" || name == "" {
+		return path + name
 	}
 	return path + "." + name
 }

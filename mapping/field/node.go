@@ -3,6 +3,7 @@ package field
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,11 +31,13 @@ const (
 	Text
 	Sequence
 	Dictionary
+	// Broken is a value that could not be read and has been reported: it counts as there, and nothing more is said of it.
+	Broken
 )
 
 // String returns what an error calls a value of that kind.
 func (k NodeKind) String() string {
-	return [...]string{"nothing", "true or false", "a whole number", "a number", "text", "a list", "an object"}[k]
+	return [...]string{"nothing", "true or false", "a whole number", "a number", "text", "a list", "an object", "unreadable"}[k]
 }
 
 // Node is one value of a configuration and the place it came from.
@@ -100,7 +103,7 @@ const shownMax = 60
 // Shown returns the value as an error may show it: shortened, and as it was written where it came from outside the file.
 func (n *Node) Shown() string {
 	switch n.Kind {
-	case Null, Sequence, Dictionary:
+	case Null, Sequence, Dictionary, Broken:
 		return n.Kind.String()
 	}
 	text := n.Text
@@ -116,13 +119,17 @@ func (n *Node) Shown() string {
 	return text
 }
 
-// Quoted returns the value as [Node.Shown] does, but text without its quotes where it is a plain word.
-func (n *Node) Quoted() string {
-	s := n.Shown()
-	if bare := strings.Trim(s, `"`); s == `"`+bare+`"` && bare != "" && !strings.ContainsAny(bare, " :;,") {
-		return bare
+// broken says whether the value or one within it could not be read.
+func (n *Node) broken() bool {
+	switch n.Kind {
+	case Broken:
+		return true
+	case Sequence:
+		return slices.ContainsFunc(n.Items, (*Node).broken)
+	case Dictionary:
+		return slices.ContainsFunc(n.Members, func(m Member) bool { return m.Value.broken() })
 	}
-	return s
+	return false
 }
 
 // JSON returns the value as JSON text, keys in their order and numbers as they were written where JSON can write them so.

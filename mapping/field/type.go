@@ -67,6 +67,9 @@ type Type struct {
 	Fields []Field
 	// Rules are what must hold between the fields of a KindObject that is a scope.
 	Rules []Rule
+	// Partial marks a KindObject that others complete, such as a block of defaults: nothing is required of it, and no condition
+	// on other fields and no rule is asked.
+	Partial bool
 	// Scope makes a KindObject the root of the paths of the conditions and rules within it.
 	Scope bool
 }
@@ -91,7 +94,8 @@ type Field struct {
 	RequiredWhen []Requirement
 	// Refused are the conditions under which the field may not be there, whatever its value.
 	Refused []Refusal
-	// Never says why the field is always refused, and what to use instead; "" for a field that exists.
+	// Never says why the field is always refused, and what to use instead, as the message behind the field's path; "" for a
+	// field that exists.
 	Never string
 	// NotYet says which of its values need something that does not exist yet; nil for none.
 	NotYet *NotYet
@@ -117,13 +121,13 @@ type Requirement struct {
 // Refusal is a reason why a field may not be there.
 type Refusal struct {
 	When Cond
-	// Why is the whole message.
+	// Why is the message behind the field's path: «is not for …».
 	Why string
 }
 
 // NotYet says which values of a field are valid, but need something that is not yet supported.
 type NotYet struct {
-	// What is not yet supported, as the subject of a sentence.
+	// What is not yet supported, as the subject of a sentence; not needed with Values, which speak for themselves.
 	What string
 	// Values are the words that need it, and Pattern matches the text that needs it; where both are empty every value does.
 	Values  []string

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"time"
+
+	"github.com/sluicehq/sluice/mapping"
+	"github.com/sluicehq/sluice/mapping/field"
+)
+
+// Config is a valid configuration, complete: every default is filled in. It is never changed after [Load] made it.
+type Config struct {
+	Server    Server
+	Clusters  map[mapping.ClusterName]Cluster
+	Functions map[mapping.FunctionName]Function
+	// Mappings are in the order of the files and within them. Their names are unique, their clusters and functions exist.
+	Mappings []mapping.Mapping
+	// Files are all files that were read: YAML, those of «${file:…}», certificates and keys. A change of one may change the
+	// configuration.
+	Files []string
+
+	places map[mapping.Name]field.Place
+}
+
+// Server is the service itself.
+type Server struct {
+	// Listen is a loopback address with its port; port 0 is a free one.
+	Listen string
+	// DrainTimeout bounds drains; 0 waits for nothing.
+	DrainTimeout time.Duration
+}
+
+// Cluster is a Kafka cluster.
+type Cluster struct {
+	Name mapping.ClusterName
+	// BootstrapServers are 1 to 10 addresses, host and port.
+	BootstrapServers []string
+	// TLS is nil for connections in the clear.
+	TLS *TLS
+	// SASL is nil for no authentication.
+	SASL *SASL
+	// ARN is that of an MSK cluster, or empty: then events say SelfManagedKafka.
+	ARN string
+	// Place is where the cluster is declared.
+	Place field.Place
+}
+
+// TLS says whom to trust and how to show oneself. File names are complete: what was relative to the configuration's file is
+// relative to the working directory here. The files existed and held what they should when the configuration was loaded.
+type TLS struct {
+	// CAFile holds the trusted authorities (PEM); empty trusts the system's.
+	CAFile string
+	// CertFile and KeyFile are both set, for mutual TLS, or both empty.
+	CertFile, KeyFile string
+	// ServerName is the name that certificates must have; empty is the host dialled.
+	ServerName string
+}
+
+// SASL authenticates to a cluster.
+type SASL struct {
+	Mechanism Mechanism
+	Username  string
+	Password  Secret
+}
+
+// Function is what a mapping invokes.
+type Function struct {
+	Name mapping.FunctionName
+	// URL is an absolute http or https URL without user name and fragment.
+	URL string
+	// Timeout bounds one invocation, 1 ms to 15 min.
+	Timeout        time.Duration
+	ErrorDetection ErrorDetection
+	// Place is where the function is declared.
+	Place field.Place
+}
+
+// Mapping returns the mapping with that name or UUID, and whether there is one.
+func (c *Config) Mapping(nameOrUUID string) (mapping.Mapping, bool) {
+	for _, m := range c.Mappings {
+		if string(m.Name) == nameOrUUID || string(m.UUID) == nameOrUUID {
+			return m, true
+		}
+	}
+	return mapping.Mapping{}, false
+}
+
+// MappingPlace returns where the mapping with that name is declared; zero where there is none.
+func (c *Config) MappingPlace(name mapping.Name) field.Place { return c.places[name] }
