@@ -106,19 +106,21 @@ func (w *window) state() State {
 	return st
 }
 
-// PartitionBytes is the payload of one partition that is admitted and not settled; 0 for a partition without a window.
-func (s *Set) PartitionBytes(tp record.TopicPartition) int64 {
-	if w := s.windows[tp]; w != nil {
-		return w.pendingBytes + w.heldBytes
+// Next is the offset behind everything that was admitted of the partition, and whether it has a window that still
+// hands out records.
+func (s *Set) Next(tp record.TopicPartition) (next record.Offset, owned bool) {
+	w := s.windows[tp]
+	if w == nil || w.phase == Draining {
+		return 0, false
 	}
-	return 0
+	return w.next, true
 }
 
-// Each calls f with every owned partition and the bytes that it holds, in no order.
-func (s *Set) Each(f func(tp record.TopicPartition, bytes int64)) {
+// Each calls f with every partition that still hands out records and what it holds, in no order.
+func (s *Set) Each(f func(tp record.TopicPartition, records int, bytes int64)) {
 	for tp, w := range s.windows {
 		if w.phase != Draining {
-			f(tp, w.pendingBytes+w.heldBytes)
+			f(tp, w.pending+w.heldRecords, w.pendingBytes+w.heldBytes)
 		}
 	}
 }

@@ -1,0 +1,217 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/sluicehq/sluice/inflight"
+	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller"
+	"github.com/sluicehq/sluice/record"
+	"github.com/sluicehq/sluice/scaling"
+)
+
+// interval is how often the runner looks; samples is how often in between it looks how many slots are in use.
+const (
+	interval = time.Second
+	samples  = 10
+)
+
+// tick reads and decides once an interval until ctx ends.
+func (r *runner) tick(ctx context.Context) {
+	var background sync.WaitGroup
+	defer background.Wait()
+	offsets := r.watchOffsets(ctx, &background)
+	every := time.NewTicker(interval / samples)
+	defer every.Stop()
+	var busy, n int
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		b, _ := r.pool.Slots()
+		busy += b
+		if n++; n < samples {
+			continue
+		}
+		r.look(time.Now(), offsets(), float64(busy)/float64(n))
+		busy, n = 0, 0
+	}
+}
+
+// reading is what the offsets were when they were last asked for.
+type reading struct {
+	offsets []Offsets
+	err     error
+	at      time.Time
+}
+
+// offsetTimeout bounds one reading; a slower cluster counts as unknown.
+const offsetTimeout = 10 * time.Second
+
+// watchOffsets reads offsets in the background, so that a slow cluster does not hold the runner up, and returns how to
+// get the newest.
+func (r *runner) watchOffsets(ctx context.Context, background *sync.WaitGroup) func() reading {
+	var mu sync.Mutex
+	var last reading
+	background.Go(func() {
+		for ctx.Err() == nil {
+			bounded, cancel := context.WithTimeout(ctx, offsetTimeout)
+			offsets, err := r.adapters.Offsets.Read(bounded)
+			cancel()
+			mu.Lock()
+			last = reading{offsets, err, time.Now()}
+			mu.Unlock()
+			select {
+			case <-time.After(interval):
+			case <-ctx.Done():
+			}
+		}
+	})
+	return func() reading {
+		mu.Lock()
+		defer mu.Unlock()
+		return last
+	}
+}
+
+// rates turns counters into speeds.
+type rates struct {
+	at                         time.Time
+	settled, bytes             int64
+	throttled                  time.Duration
+	batches, errors            int64
+	recordsPerSec, bytesPerSec float64
+}
+
+// look takes one reading, keeps the pollers that the scaler wants, and publishes what it saw.
+func (r *runner) look(now time.Time, rd reading, busy float64) {
+	snap := r.metrics.Snapshot()
+	settled := r.adapters.Feed.Settled()
+	in := scaling.Reading{
+		InFlight: snap.InFlightRecords, Settled: settled, Bytes: snap.AcquiredBytes,
+		Pollers: r.pool.Size(), BusySlots: busy,
+		Throttled: snap.ThrottledTime-r.rates.throttled > interval/20,
+	}
+	if errs, batches := snap.InvokeErrors-r.rates.errors, snap.Batches-r.rates.batches; batches > 0 {
+		in.Failing = 2*errs > batches
+	}
+	if dt := now.Sub(r.rates.at).Seconds(); !r.rates.at.IsZero() && dt > 0 {
+		r.rates.recordsPerSec = smooth(r.rates.recordsPerSec, float64(settled-r.rates.settled)/dt)
+		r.rates.bytesPerSec = smooth(r.rates.bytesPerSec, float64(snap.AcquiredBytes-r.rates.bytes)/dt)
+	}
+	r.rates.at, r.rates.settled, r.rates.bytes = now, settled, snap.AcquiredBytes
+	r.rates.throttled, r.rates.batches, r.rates.errors = snap.ThrottledTime, snap.Batches, snap.InvokeErrors
+
+	lag, known := lagOf(rd)
+	states := r.adapters.Feed.States()
+	if known {
+		in.Lag, in.Partitions = lag, len(rd.offsets)
+	} else {
+		in.Invalid = unknown(rd)
+	}
+	in.Scopes = working(states)
+	d := r.scaler.Step(now, in)
+	r.pool.Resize(d.To)
+	r.metrics.PollersWanted.Set(int64(d.To))
+	r.metrics.Throttled.SetBool(in.Throttled)
+	r.publish(now, rd, states, d)
+}
+
+func smooth(old, now float64) float64 { return 0.6*old + 0.4*now }
+
+func lagOf(rd reading) (lag int64, known bool) {
+	if rd.err != nil || rd.at.IsZero() {
+		return 0, false
+	}
+	for i := range rd.offsets {
+		lag += rd.offsets[i].Lag
+	}
+	return lag, true
+}
+
+func unknown(rd reading) string {
+	if rd.err != nil {
+		return "lag is unknown: " + rd.err.Error()
+	}
+	return "lag is not known yet"
+}
+
+// working counts the partitions that have records to hand out or out.
+func working(states []inflight.State) int {
+	n := 0
+	for i := range states {
+		if states[i].Records > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// publish makes a reading visible: to status, to the metrics and to readiness.
+func (r *runner) publish(now time.Time, rd reading, states []inflight.State, d scaling.Decision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen.update(now, rd, states, r.m, d.Reading.Throttled)
+	r.seen.recordsPerSec, r.seen.bytesPerSec = r.rates.recordsPerSec, r.rates.bytesPerSec
+	r.remember(d)
+	r.target(rd)
+	lags := make([]metric.PartitionLag, 0, len(rd.offsets))
+	for i := range rd.offsets {
+		lags = append(lags, metric.PartitionLag{TopicPartition: rd.offsets[i].TopicPartition, Lag: rd.offsets[i].Lag})
+	}
+	if r.seen.lagKnown {
+		r.metrics.SetLag(lags)
+	} else {
+		r.metrics.SetLagUnknown()
+	}
+	stalls := make([]metric.PartitionStall, 0, len(r.seen.partitions))
+	for i := range r.seen.partitions {
+		p := &r.seen.partitions[i]
+		stalls = append(stalls, metric.PartitionStall{TopicPartition: p.TopicPartition, For: p.stalled(now)})
+	}
+	r.metrics.SetStalled(stalls)
+	ready, _ := r.ready(now)
+	r.metrics.Ready.SetBool(ready)
+}
+
+// remember keeps the decisions that changed something, and the newest.
+func (r *runner) remember(d scaling.Decision) {
+	lag := &d.Reading.Lag
+	if d.Reading.Invalid != "" {
+		lag = nil
+	}
+	shown := Decision{At: d.At.UTC(), From: d.From, To: d.To, Reason: d.Reason, Reading: Reading{
+		Lag: lag, ArrivingPerSecond: d.ArrivingPerSecond, SettledPerSecond: d.SettledPerSecond, Use: d.Use,
+		Throttled: d.Reading.Throttled,
+	}}
+	if d.PerPoller > 0 {
+		shown.Reading.PerPoller = &d.PerPoller
+	}
+	if d.Changed() {
+		r.log.Info("pollers", "from", d.From, "to", d.To, "reason", d.Reason)
+	}
+	if n := len(r.history); n > 0 && r.history[n-1].From == r.history[n-1].To {
+		r.history = r.history[:n-1]
+	}
+	r.history = append(r.history, shown)
+	if len(r.history) > historyMax {
+		r.history = r.history[len(r.history)-historyMax:]
+	}
+}
+
+// target notes, at the first reading, how far the mapping has to come to have settled all that was there at start.
+func (r *runner) target(rd reading) {
+	if r.targets != nil || !r.seen.lagKnown {
+		return
+	}
+	r.targets = make(map[record.TopicPartition]record.Offset, len(rd.offsets))
+	for i := range rd.offsets {
+		r.targets[rd.offsets[i].TopicPartition] = rd.offsets[i].End
+	}
+}
+
+var _ poller.Feed = Feed(nil)

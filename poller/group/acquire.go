@@ -1,0 +1,141 @@
+package group
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicehq/sluice/inflight"
+	"github.com/sluicehq/sluice/poller"
+	"github.com/sluicehq/sluice/record"
+)
+
+// waiter is a poller that waits for a batch.
+type waiter struct {
+	ch   chan *poller.Lease // one lease, or closed
+	free *atomic.Int32
+}
+
+var waiterPool = sync.Pool{New: func() any { return &waiter{ch: make(chan *poller.Lease, 1)} }}
+
+// Acquire is poller.Feed's.
+func (f *Feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, error) {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil, poller.ErrClosed
+	}
+	w := waiterPool.Get().(*waiter)
+	w.free = free
+	f.waiters = append(f.waiters, w)
+	f.serve(time.Now())
+	if len(f.waiters) > 0 {
+		signal(f.hungry)
+	}
+	f.mu.Unlock()
+
+	select {
+	case l := <-w.ch:
+		return w.done(l)
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	if i := slices.Index(f.waiters, w); i >= 0 {
+		f.waiters = slices.Delete(f.waiters, i, i+1)
+		f.mu.Unlock()
+		waiterPool.Put(w)
+		return nil, ctx.Err()
+	}
+	f.mu.Unlock()
+	// A lease was handed over just now: it must be carried out.
+	return w.done(<-w.ch)
+}
+
+func (w *waiter) done(l *poller.Lease) (*poller.Lease, error) {
+	if l == nil {
+		return nil, poller.ErrClosed
+	}
+	waiterPool.Put(w)
+	return l, nil
+}
+
+// serve hands out what is due to those who wait, and sets the timer for what will be. The caller holds mu.
+func (f *Feed) serve(now time.Time) {
+	for len(f.waiters) > 0 {
+		l, at := f.set.Acquire(now, f.slots())
+		if l == nil {
+			f.arm(now, at)
+			return
+		}
+		w := f.waiters[0]
+		f.waiters = slices.Delete(f.waiters, 0, 1)
+		w.ch <- f.lend(l)
+	}
+}
+
+// slots is how many invocations could start at once.
+func (f *Feed) slots() int {
+	n := 0
+	for _, w := range f.waiters {
+		n += max(1, int(w.free.Load()))
+	}
+	return n
+}
+
+// lend puts a lease on the books and gives it its time.
+func (f *Feed) lend(l *inflight.Lease) *poller.Lease {
+	ctx, cancel := context.WithTimeout(f.calls, f.config.FunctionTimeout)
+	lease := &poller.Lease{Lease: l, Context: ctx, Cancel: cancel}
+	f.leases[l] = lease
+	f.config.Metrics.InFlightBatches.Add(1)
+	f.config.Metrics.InFlightRecords.Add(int64(l.Records))
+	f.config.Metrics.AcquiredBytes.Add(int(l.Bytes))
+	return lease
+}
+
+// arm has serve called at the given time. An earlier call that is already due then does no harm.
+func (f *Feed) arm(now, at time.Time) {
+	if at.IsZero() || (!f.armed.IsZero() && !f.armed.After(at)) {
+		return
+	}
+	f.armed = at
+	d := max(at.Sub(now), 0)
+	if f.timer == nil {
+		f.timer = time.AfterFunc(d, f.tick)
+	} else {
+		f.timer.Reset(d)
+	}
+}
+
+func (f *Feed) tick() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed = time.Time{}
+	f.serve(time.Now())
+}
+
+// Settle is poller.Feed's.
+func (f *Feed) Settle(l *poller.Lease, retry [][]record.Run) {
+	l.Cancel()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	delete(f.leases, l.Lease)
+	settled, stale := f.set.Settle(l.Lease, retry, now)
+	f.config.Metrics.InFlightBatches.Add(-1)
+	f.config.Metrics.InFlightRecords.Add(-int64(l.Records))
+	f.config.Metrics.Redelivered.Add(stale)
+	if settled > 0 {
+		f.settled += settled
+		f.total += int64(settled)
+		signal(f.dirty)
+	}
+	f.serve(now)
+	if f.changed != nil {
+		close(f.changed)
+		f.changed = nil
+	}
+	signal(f.hungry)
+}

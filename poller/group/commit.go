@@ -1,0 +1,127 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/sluicehq/sluice/inflight"
+	"github.com/sluicehq/sluice/record"
+)
+
+// commitLoop commits what has settled, at most once an interval, and sleeps while nothing does.
+func (f *Feed) commitLoop(ctx context.Context) {
+	for {
+		select {
+		case <-f.dirty:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(f.config.CommitInterval):
+		case <-ctx.Done():
+			return
+		}
+		if !f.commit(ctx) {
+			signal(f.dirty) // once more, an interval later
+		}
+	}
+}
+
+// commitTimeout bounds one commit, so that a coordinator that does not answer does not hold the next one up.
+const commitTimeout = 30 * time.Second
+
+// commit commits every partition whose commit point has moved and reports whether all arrived. What did not is
+// listed again by the next commit.
+func (f *Feed) commit(ctx context.Context) bool {
+	f.committing.Lock()
+	defer f.committing.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	f.mu.Lock()
+	commits := f.set.Commits(nil)
+	settled := f.settled
+	f.settled = 0
+	f.uncommit = cancel // a lost membership must not commit under the next one
+	f.mu.Unlock()
+	if len(commits) == 0 {
+		return true
+	}
+	offsets := make(map[string]map[int32]kgo.EpochOffset)
+	for _, c := range commits {
+		topic := offsets[c.Topic]
+		if topic == nil {
+			topic = make(map[int32]kgo.EpochOffset)
+			offsets[c.Topic] = topic
+		}
+		topic[c.Partition] = kgo.EpochOffset{Epoch: c.Epoch, Offset: int64(c.Offset)}
+	}
+	began := time.Now()
+	failed := map[record.TopicPartition]error{}
+	var whole error
+	f.client.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+		if whole = err; err != nil {
+			return
+		}
+		for _, t := range resp.Topics {
+			for _, p := range t.Partitions {
+				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+					failed[record.TopicPartition{Topic: t.Topic, Partition: p.Partition}] = err
+				}
+			}
+		}
+	})
+	f.config.Metrics.CommitLatency.Observe(time.Since(began))
+	if !f.committed(commits, failed, whole) {
+		f.mu.Lock()
+		f.settled += settled
+		f.mu.Unlock()
+		return false
+	}
+	f.config.Metrics.Committed.Add(settled)
+	return true
+}
+
+// committed takes back what did not arrive.
+func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicPartition]error, whole error) bool {
+	var back []inflight.Commit
+	for _, c := range commits {
+		err := whole
+		if err == nil {
+			err = failed[c.TopicPartition]
+		}
+		if err == nil {
+			continue
+		}
+		back = append(back, c)
+		if !errors.Is(err, context.Canceled) {
+			f.config.Metrics.CommitErrors.Inc(kafkaErrorName(err))
+			f.config.Log.Warn("commit failed; it will be tried again", "group", f.config.Group,
+				"topic", c.Topic, "partition", c.Partition, "offset", int64(c.Offset), "error", err)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set.Uncommitted(back)
+	if len(back) > 0 {
+		f.problem = whole
+		return false
+	}
+	return true
+}
+
+// kafkaErrorName is the protocol's name of an error, for a metric's label.
+func kafkaErrorName(err error) string {
+	var ke *kerr.Error
+	switch {
+	case errors.As(err, &ke):
+		return ke.Message
+	case errors.Is(err, context.DeadlineExceeded):
+		return "TIMEOUT"
+	}
+	return "CONNECTION"
+}

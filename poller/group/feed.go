@@ -1,0 +1,147 @@
+package group
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicehq/sluice/inflight"
+	"github.com/sluicehq/sluice/internal/lifecycle"
+	"github.com/sluicehq/sluice/poller"
+	"github.com/sluicehq/sluice/record"
+)
+
+// Feed is one mapping's membership. It satisfies poller.Feed and lifecycle.Part.
+type Feed struct {
+	lifecycle.Unit
+	config Config
+	client *kgo.Client
+
+	// calls is the parent of all leases' contexts.
+	calls     context.Context
+	stopCalls context.CancelFunc
+
+	// committing keeps commits one at a time, and a revoke's last commit behind all others.
+	committing sync.Mutex
+
+	mu      sync.Mutex
+	set     *inflight.Set                     // guarded by mu, as all below
+	waiters []*waiter                         // pollers that wait for a batch, first come first served
+	leases  map[*inflight.Lease]*poller.Lease // what is out
+	closed  bool                              // no more leases
+	timer   *time.Timer                       // wakes serve
+	armed   time.Time                         // when timer fires; zero if it does not
+	changed chan struct{}                     // closed when something settles; nil while nobody awaits that
+	settled int                               // records settled since the last commit
+	hungry  chan struct{}                     // signals the poll loop that there may be room or need
+
+	total   int64                           // records settled since New
+
+	polling bool               // a poll is under way or its records are not admitted yet
+	unpoll  context.CancelFunc // ends the poll that is under way
+	polled  chan struct{}      // closed when that poll's records are admitted
+	paused  map[record.TopicPartition]bool
+
+	joined     bool           // the group has given us an assignment, maybe an empty one
+	problem    error          // the last poll or commit error; nil after a success
+	partitions map[string]int // partitions of each topic when it was first assigned
+
+	dirty    chan struct{}      // wakes the commit loop
+	uncommit context.CancelFunc // ends the commit that is under way
+}
+
+// New returns a feed that has not started.
+func New(c Config) *Feed {
+	c.withDefaults()
+	f := &Feed{
+		config: c, set: inflight.NewSet(c.Limits, c.Sizes),
+		leases: make(map[*inflight.Lease]*poller.Lease),
+		hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		paused: make(map[record.TopicPartition]bool), partitions: make(map[string]int),
+	}
+	f.calls, f.stopCalls = context.WithCancel(context.Background())
+	return f
+}
+
+// Start joins the group and begins to fetch. It returns when the client is made; joining goes on behind it and shows in
+// Joined.
+func (f *Feed) Start(ctx context.Context) error {
+	return f.Begin(ctx, func(_ context.Context, run lifecycle.Run) error {
+		client, err := f.config.Dial(f.options()...)
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		f.client = client
+		f.mu.Unlock()
+		run.Go(func() error {
+			f.commitLoop(run.Fetching())
+			return nil
+		})
+		run.Go(func() error {
+			f.pollLoop(run.Fetching())
+			f.leave(run.Working())
+			return nil
+		})
+		return nil
+	})
+}
+
+// leave ends the membership in order: nothing is handed out any more, what is out settles or is cancelled when working
+// ends, what is settled is committed, and the group is told.
+func (f *Feed) leave(working context.Context) {
+	f.mu.Lock()
+	f.closed = true
+	for _, w := range f.waiters {
+		close(w.ch)
+	}
+	f.waiters = nil
+	f.mu.Unlock()
+
+	f.await(working, func() bool { return len(f.leases) == 0 })
+	f.stopCalls()
+	last, cancel := context.WithTimeout(context.Background(), lastCommitTimeout)
+	defer cancel()
+	// What was cancelled settles at once, with nothing taken.
+	f.await(last, func() bool { return len(f.leases) == 0 })
+	f.commit(last)
+	if err := f.client.LeaveGroupContext(last); err != nil {
+		f.config.Log.Warn("leaving the group", "group", f.config.Group, "error", err)
+	}
+	f.client.Close()
+}
+
+// lastCommitTimeout bounds the commit and the good-bye of a feed that stops.
+const lastCommitTimeout = 5 * time.Second
+
+// await waits until done, which is asked under the mutex whenever something has settled, or until ctx ends. It
+// reports whether done was true.
+func (f *Feed) await(ctx context.Context, done func() bool) bool {
+	for {
+		f.mu.Lock()
+		if done() {
+			f.mu.Unlock()
+			return true
+		}
+		if f.changed == nil {
+			f.changed = make(chan struct{})
+		}
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// signal wakes a loop without waiting for it.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,187 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicehq/sluice/record"
+)
+
+// pollLoop fetches and admits until ctx ends.
+func (f *Feed) pollLoop(ctx context.Context) {
+	for f.room(ctx) {
+		fetches := f.poll(ctx)
+		f.admit(fetches)
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// poll waits for records. Until done is called by admit, flush waits for them to be admitted.
+func (f *Feed) poll(ctx context.Context) kgo.Fetches {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f.mu.Lock()
+	f.polling, f.unpoll, f.polled = true, cancel, make(chan struct{})
+	f.mu.Unlock()
+	return f.client.PollFetches(ctx)
+}
+
+// flush waits until records that a poll may have in hand are admitted or dropped. It is called before windows open:
+// such records belong to earlier assignments.
+func (f *Feed) flush(ctx context.Context) {
+	f.mu.Lock()
+	if !f.polling {
+		f.mu.Unlock()
+		return
+	}
+	f.unpoll()
+	polled := f.polled
+	f.mu.Unlock()
+	select {
+	case <-polled:
+	case <-ctx.Done():
+	}
+}
+
+// admit hands fetched records to their windows.
+func (f *Feed) admit(fetches kgo.Fetches) {
+	now := time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	records := 0
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		tp := record.TopicPartition{Topic: p.Topic, Partition: p.Partition}
+		if p.Err != nil {
+			f.fetchFailed(tp, p.Err, now)
+		}
+		if len(p.Records) > 0 {
+			records += len(p.Records)
+			f.rewound(tp, record.Offset(p.Records[0].Offset), now)
+			f.set.Admit(tp, p.Records, now)
+		}
+	})
+	if records > 0 {
+		f.problem = nil
+		f.config.Metrics.Polled.Add(records)
+		f.measure()
+		signal(f.dirty) // control records and gaps move the commit point as well
+	}
+	f.serve(now)
+	f.polling = false
+	close(f.polled)
+}
+
+// rewound notices records from below what a window has already seen: the log was cut and written anew. In doubt they are
+// delivered, from there on.
+func (f *Feed) rewound(tp record.TopicPartition, first record.Offset, now time.Time) {
+	next, owned := f.set.Next(tp)
+	if !owned || first >= next {
+		return
+	}
+	f.config.Log.Error("the partition's log was rewound; going on from there",
+		"topic", tp.Topic, "partition", tp.Partition, "expected", int64(next), "offset", int64(first))
+	f.set.Assign(tp, first, false, now)
+}
+
+// fetchFailed notes an error of the client. Errors that it will not get over by itself are told by readiness and
+// status; it goes on trying.
+func (f *Feed) fetchFailed(tp record.TopicPartition, err error, now time.Time) {
+	var loss *kgo.ErrDataLoss
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, kgo.ErrClientClosed):
+		return
+	case errors.As(err, &loss):
+		f.config.Log.Error("the broker lost records that were read already; going on where its log ends",
+			"topic", loss.Topic, "partition", loss.Partition, "read", loss.ConsumedTo, "offset", loss.ResetTo)
+		f.set.Assign(tp, record.Offset(loss.ResetTo), false, now)
+	}
+	f.config.Metrics.PollingErrors.Inc(kafkaErrorName(err))
+	if f.problem == nil || f.problem.Error() != err.Error() {
+		f.config.Log.Warn("polling failed; trying again", "topic", tp.Topic, "partition", tp.Partition, "error", err)
+	}
+	f.problem = err
+}
+
+// room waits until there is reason and room to poll, and pauses and resumes partitions. It reports false when ctx ends.
+func (f *Feed) room(ctx context.Context) bool {
+	for {
+		f.mu.Lock()
+		go_ := f.plan()
+		f.mu.Unlock()
+		if go_ {
+			return ctx.Err() == nil
+		}
+		select {
+		case <-f.hungry:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// plan says whether to poll now. With a full buffer it polls only for pollers that wait in vain, and then not for the
+// partitions that fill it.
+func (f *Feed) plan() bool {
+	full := f.held() >= f.config.BufferBytes
+	if full && len(f.waiters) == 0 {
+		return false
+	}
+	share := f.share()
+	if !full && len(f.paused) == 0 && f.held() < share {
+		return true // no partition can be over its share
+	}
+	var pause, resume map[string][]int32
+	open := false
+	f.set.Each(func(tp record.TopicPartition, records int, bytes int64) {
+		held := cost(records, bytes)
+		switch {
+		case !f.paused[tp] && held >= share:
+			f.paused[tp] = true
+			pause = add(pause, tp)
+		case f.paused[tp] && held <= share/2:
+			delete(f.paused, tp)
+			resume = add(resume, tp)
+		}
+		open = open || !f.paused[tp]
+	})
+	if pause != nil {
+		f.client.PauseFetchPartitions(pause)
+	}
+	if resume != nil {
+		f.client.ResumeFetchPartitions(resume)
+	}
+	return open || f.set.Partitions() == 0
+}
+
+// share is what one partition may hold: twice its part of the buffer, so that a partition is paused for being blocked
+// and not for being busy.
+func (f *Feed) share() int64 {
+	return max(2*f.config.BufferBytes/int64(max(1, f.set.Partitions())), partitionShareMin)
+}
+
+// partitionShareMin keeps the share of a partition useful where there are thousands.
+const partitionShareMin = 64 << 10
+
+// held is what the buffer holds, in bytes of memory.
+func (f *Feed) held() int64 { return cost(f.set.Records(), f.set.Bytes()) }
+
+func cost(records int, bytes int64) int64 { return bytes + recordOverhead*int64(records) }
+
+// measure shows the buffer in the metrics.
+func (f *Feed) measure() {
+	f.config.Metrics.BufferedRecords.Set(int64(f.set.Records()))
+	f.config.Metrics.BufferedBytes.Set(f.set.Bytes())
+}
+
+func add(m map[string][]int32, tp record.TopicPartition) map[string][]int32 {
+	if m == nil {
+		m = make(map[string][]int32)
+	}
+	m[tp.Topic] = append(m[tp.Topic], tp.Partition)
+	return m
+}

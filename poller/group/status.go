@@ -1,0 +1,62 @@
+package group
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluicehq/sluice/inflight"
+)
+
+// Joined says whether the group has given us an assignment (which may be empty).
+func (f *Feed) Joined() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.joined
+}
+
+// Problem is the last error of polling or committing, nil when the last try succeeded.
+func (f *Feed) Problem() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.problem
+}
+
+// States describes the windows of the partitions that are assigned to this process, by topic and partition.
+func (f *Feed) States() []inflight.State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.set.States()
+}
+
+// Settled is how many records have been settled since the feed was made.
+func (f *Feed) Settled() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.total
+}
+
+// Buffered is how many records were fetched and are not settled, and their payload in bytes.
+func (f *Feed) Buffered() (records int, bytes int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.set.Records(), f.set.Bytes()
+}
+
+// names lists partitions as "orders-0,1,4 payments-2".
+func names(m map[string][]int32) string {
+	topics := make([]string, 0, len(m))
+	for t := range m {
+		topics = append(topics, t)
+	}
+	slices.Sort(topics)
+	var b strings.Builder
+	for i, t := range topics {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		ps := slices.Sorted(slices.Values(m[t]))
+		fmt.Fprintf(&b, "%s-%s", t, strings.Trim(strings.ReplaceAll(fmt.Sprint(ps), " ", ","), "[]"))
+	}
+	return b.String()
+}

@@ -1,0 +1,133 @@
+package poller
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/invoke"
+	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/scaling"
+)
+
+// Config is what the pollers of one mapping share.
+type Config struct {
+	// Mapping names the event source mapping in requests, logs and metrics.
+	Mapping string
+	// Feed is where batches come from; Function is where they go.
+	Feed     Feed
+	Function invoke.Function
+	// Encoder writes the event document; BatchBytesMax bounds it: a larger one is split, not sent.
+	Encoder       *invoke.Encoder
+	BatchBytesMax int64
+	// Buffers lends the memory of events; mappings share one.
+	Buffers *invoke.Buffers
+	// Policy decides what becomes of failures; PartialResponses says that the function may name the failed records
+	// (ReportBatchItemFailures); Destination takes what is given up, nil if there is none.
+	Policy           *failure.Policy
+	PartialResponses bool
+	Destination      failure.Destination
+	// Throughput is a poller's byte budget per second, 0 for none; Concurrency its invocation slots, at least 1.
+	Throughput  int64
+	Concurrency int
+
+	Metrics *metric.Mapping
+	Watch   *Watch
+	Log     *slog.Logger
+	// Rand draws pauses, in [0, 1), from any goroutine.
+	Rand func() float64
+}
+
+// poller is one poller: a budget, and slots that take turns.
+type poller struct {
+	*Config
+	// turn is held by the slot that acquires.
+	turn   chan struct{}
+	budget scaling.Bucket // guarded by turn
+	free   atomic.Int32   // slots that are not carrying a batch
+	slots  atomic.Int32   // slots that were started
+	wg     sync.WaitGroup
+	stop   context.CancelFunc
+}
+
+// start starts a poller with one slot; the others follow when they are needed.
+func start(ctx context.Context, c *Config) *poller {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &poller{Config: c, turn: make(chan struct{}, 1), stop: cancel}
+	p.budget = scaling.NewBucket(time.Now(), c.Throughput)
+	p.turn <- struct{}{}
+	p.grow(ctx)
+	return p
+}
+
+// grow starts another slot. The slot that holds the turn calls it, or start.
+func (p *poller) grow(ctx context.Context) {
+	p.slots.Add(1)
+	p.free.Add(1)
+	p.wg.Go(func() { p.slot(ctx) })
+}
+
+// slot acquires and processes batches until ctx ends or the feed closes.
+func (p *poller) slot(ctx context.Context) {
+	var b batch
+	for {
+		l := p.next(ctx)
+		if l == nil {
+			p.free.Add(-1)
+			p.slots.Add(-1)
+			return
+		}
+		p.process(l, &b)
+		p.free.Add(1)
+	}
+}
+
+// next waits for the slot's turn, for budget and for a batch. It returns nil when the poller is to stop.
+func (p *poller) next(ctx context.Context) *Lease {
+	select {
+	case <-p.turn:
+	case <-ctx.Done():
+		return nil
+	}
+	defer func() { p.turn <- struct{}{} }()
+	if !p.afford(ctx) {
+		return nil
+	}
+	l, err := p.Feed.Acquire(ctx, &p.free)
+	if err != nil {
+		return nil
+	}
+	p.budget.Charge(time.Now(), l.Bytes)
+	if p.free.Add(-1) == 0 && int(p.slots.Load()) < p.Concurrency {
+		p.grow(ctx)
+	}
+	return l
+}
+
+// afford waits until the budget is out of debt.
+func (p *poller) afford(ctx context.Context) bool {
+	for {
+		wait := p.budget.Ready(time.Now())
+		if wait <= 0 {
+			return ctx.Err() == nil
+		}
+		p.Metrics.ThrottledTime.Add(wait)
+		if !sleep(ctx, wait) {
+			return false
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

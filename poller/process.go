@@ -1,0 +1,196 @@
+package poller
+
+import (
+	"context"
+	"time"
+
+	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/invoke"
+	"github.com/sluicehq/sluice/record"
+)
+
+// batch is the memory that a slot reuses from one lease to the next.
+type batch struct {
+	lease *Lease
+	// runs go to the function; from[i] is the place of runs[i] among the lease's runs. An expired record may have
+	// parted a run in two.
+	runs []record.Run
+	from []int
+	// retry and given gather what the decisions say, by the lease's runs.
+	retry [][]record.Run
+	given []given
+	id    string
+	body  []byte
+}
+
+// given is a run that the function will not see again.
+type given struct {
+	from int
+	run  record.Run
+	drop bool
+}
+
+func (b *batch) reset(l *Lease) {
+	b.lease, b.id = l, ""
+	b.runs, b.from, b.retry, b.given = b.runs[:0], b.from[:0], nil, b.given[:0]
+}
+
+// again notes what has to come again of the lease's i-th run.
+func (b *batch) again(i int, runs ...record.Run) {
+	if len(runs) == 0 {
+		return
+	}
+	if b.retry == nil {
+		b.retry = make([][]record.Run, len(b.lease.Runs))
+	}
+	b.retry[i] = append(b.retry[i], runs...)
+}
+
+func (b *batch) decided(i int, d failure.Decision) {
+	b.again(i, d.Retry...)
+	for _, run := range d.DeadLetter {
+		b.given = append(b.given, given{from: i, run: run})
+	}
+	for _, run := range d.Drop {
+		b.given = append(b.given, given{from: i, run: run, drop: true})
+	}
+}
+
+// process carries one batch from lease to settlement.
+func (p *poller) process(l *Lease, b *batch) {
+	b.reset(l)
+	p.screen(b)
+	if len(b.runs) > 0 {
+		p.call(b)
+	}
+	for i := range b.given {
+		p.giveUp(b, &b.given[i])
+	}
+	for i := range b.retry {
+		sortRuns(b.retry[i])
+	}
+	p.Feed.Settle(l, b.retry)
+}
+
+// screen takes out what the function must not see: records over their age, and runs that were given up before and
+// only owe their dead letter.
+func (p *poller) screen(b *batch) {
+	for i, run := range b.lease.Runs {
+		if p.Policy.MaximumRecordAge == 0 && run.Retry == nil {
+			b.runs, b.from = append(b.runs, run), append(b.from, i)
+			continue
+		}
+		keep, d := p.Policy.Expired(time.Now(), run)
+		b.decided(i, d)
+		for _, k := range keep {
+			b.runs, b.from = append(b.runs, k), append(b.from, i)
+		}
+	}
+}
+
+// call invokes the function with the runs of the batch and takes its answer apart.
+func (p *poller) call(b *batch) {
+	attempt := 1
+	if r := b.runs[0].Retry; r != nil {
+		attempt = r.Invocations + 1
+	}
+	b.id = invoke.BatchID(p.Mapping, b.runs)
+	if b.lease.Encoded > p.BatchBytesMax {
+		p.failed(b, attempt, &invoke.Error{Kind: invoke.TooLarge, Message: "the event is over maximumBatchBytes"})
+		return
+	}
+	event := p.Encoder.Append(p.Buffers.Get(int(b.lease.Encoded)), b.runs)
+	defer p.Buffers.Put(event)
+	records := count(b.runs)
+	p.Metrics.Invoked.Add(records)
+	p.Metrics.Batches.Add(1)
+	p.Metrics.BatchRecords.Observe(records)
+	p.Metrics.BatchBytes.Observe(len(event))
+	if attempt > 1 {
+		p.Metrics.Retried.Add(records)
+	}
+	began := time.Now()
+	resp, err := p.Function.Invoke(b.lease.Context, &invoke.Request{
+		Mapping: p.Mapping, Attempt: attempt, BatchID: b.id, Body: event,
+		WantBody: p.PartialResponses, Buffer: b.body,
+	})
+	p.Metrics.InvokeDuration.Observe(time.Since(began))
+	if err != nil {
+		p.failed(b, attempt, asError(err))
+		return
+	}
+	if !p.PartialResponses {
+		p.Watch.taken()
+		return
+	}
+	b.body = resp.Body[:0]
+	named, bad := invoke.ParseBatchResponse(resp.Body, b.runs)
+	if bad != nil {
+		p.failed(b, attempt, bad)
+		return
+	}
+	p.named(b, attempt, named)
+}
+
+// failed asks the failure room about each run of a batch that failed as a whole.
+func (p *poller) failed(b *batch, attempt int, err *invoke.Error) {
+	p.Metrics.InvokeErrors.Inc(err.Kind.String())
+	p.Metrics.FailedInvoke.Add(count(b.runs))
+	p.Watch.failed(p.Log, b.runs, attempt, err)
+	f, now := err.Failure(b.id), time.Now()
+	for i, run := range b.runs {
+		if len(b.runs) > 1 {
+			b.decided(b.from[i], p.Policy.FailedShared(now, p.Rand(), run, f, err))
+		} else {
+			b.decided(b.from[i], p.Policy.Failed(now, p.Rand(), run, f, err))
+		}
+	}
+}
+
+// named asks the failure room about the records that the function named as failed.
+func (p *poller) named(b *batch, attempt int, named [][]int) {
+	total, now := 0, time.Now()
+	for i, failed := range named {
+		if len(failed) == 0 {
+			continue
+		}
+		total += len(failed)
+		f := record.Failure{Kind: failure.BatchItemFailure, Status: 200, RequestID: b.id}
+		b.decided(b.from[i], p.Policy.PartiallyFailed(now, p.Rand(), b.runs[i], failed, f))
+	}
+	if total == 0 {
+		p.Watch.taken()
+		return
+	}
+	p.Metrics.FailedInvoke.Add(total)
+	p.Watch.partlyFailed(p.Log, b.runs, attempt, total)
+}
+
+// giveUp hands a run to the on-failure destination, or drops it where there is none. What the destination does not
+// confirm comes back to it later.
+func (p *poller) giveUp(b *batch, g *given) {
+	n := len(g.run.Records)
+	if g.drop {
+		p.Metrics.Dropped.Add(n)
+		p.Watch.dropped(p.Log, &g.run)
+		return
+	}
+	// The records may leave us while they are on their way: then the next owner delivers them again.
+	ctx, cancel := context.WithTimeout(b.lease.Context, deliveryTimeout)
+	undelivered, err := p.Destination.Deliver(ctx, g.run)
+	cancel()
+	p.Metrics.OnFailureDestinationDelivered.Add(n - len(undelivered))
+	if err == nil {
+		p.Watch.delivered(p.Log, &g.run)
+		return
+	}
+	p.Metrics.OnFailureDestinationDeliveryErrors.Inc("Undelivered")
+	p.Watch.undelivered(p.Log, &g.run, err)
+	run := g.run
+	run.Records = undelivered
+	f := record.Failure{Kind: "Undelivered", Message: err.Error(), RequestID: b.id}
+	b.again(g.from, p.Policy.Undelivered(time.Now(), p.Rand(), run, f))
+}
+
+// deliveryTimeout bounds one delivery to the destination; what is not confirmed by then is delivered again later.
+const deliveryTimeout = time.Minute
