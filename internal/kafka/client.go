@@ -1,0 +1,122 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+	"github.com/twmb/franz-go/plugin/kslog"
+)
+
+const (
+	// ClientID is how brokers see us in their logs, metrics and quotas.
+	ClientID = "sluice"
+	// DialTimeout bounds one attempt to connect to a broker, TLS handshake included.
+	DialTimeout = 10 * time.Second
+)
+
+// NewClient makes a client of the cluster. The options come after its own and win over them. It reads the files that
+// the cluster names but does not connect: an unreachable cluster shows with the first request. The error names the
+// cluster and every field that is wrong.
+//
+// The client logs warnings and errors to log. The caller closes it.
+func NewClient(c Cluster, log *slog.Logger, opts ...kgo.Opt) (*kgo.Client, error) {
+	own, err := c.options(log)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", c.Name, err)
+	}
+	cl, err := kgo.NewClient(append(own, opts...)...)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", c.Name, err)
+	}
+	return cl, nil
+}
+
+// Admin makes a client of the cluster for questions and changes to topics, groups and offsets, as NewClient does. It
+// belongs to no group. The caller closes it.
+func Admin(c Cluster, log *slog.Logger, opts ...kgo.Opt) (*kadm.Client, error) {
+	cl, err := NewClient(c, log, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return kadm.NewClient(cl), nil
+}
+
+// Clusters whose brokers have no id at all are older than Kafka 0.10.1, which no mode of Sluice supports.
+var errNoClusterID = errors.New("the brokers tell no cluster id")
+
+// ClusterID asks a broker for the cluster's own id: it is the same under whatever addresses or name the cluster is
+// configured, and on every broker of it.
+func ClusterID(ctx context.Context, cl *kgo.Client) (string, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = []kmsg.MetadataRequestTopic{} // an empty list asks for no topic, nil for all
+	resp, err := req.RequestWith(ctx, cl)
+	if err != nil {
+		return "", err
+	}
+	if resp.ClusterID == nil || *resp.ClusterID == "" {
+		return "", errNoClusterID
+	}
+	return *resp.ClusterID, nil
+}
+
+func (c Cluster) options(log *slog.Logger) ([]kgo.Opt, error) {
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(c.BootstrapServers...),
+		kgo.ClientID(ClientID),
+		kgo.DialTimeout(DialTimeout),
+		kgo.WithLogger(kslog.New(slog.New(atLeastWarn{log.Handler()}).With("cluster", c.Name))),
+	}
+	errs := []error{c.check()}
+	if c.TLS != nil {
+		config, err := c.TLS.config()
+		errs = append(errs, err)
+		opts = append(opts, kgo.DialTLSConfig(config))
+	}
+	if c.SASL != nil {
+		opts = append(opts, kgo.SASL(c.SASL.mechanism()))
+		if c.TLS == nil && c.SASL.Mechanism == Plain {
+			log.Warn("the password goes over the network in the clear; set tls, or use SCRAM", "cluster", c.Name)
+		}
+	}
+	if c.Rack != "" {
+		opts = append(opts, kgo.Rack(c.Rack))
+	}
+	return opts, errors.Join(errs...)
+}
+
+// mechanism is nil for an unknown name, which check has refused by then.
+func (s *SASL) mechanism() sasl.Mechanism {
+	switch s.Mechanism {
+	case Plain:
+		return plain.Auth{User: s.Username, Pass: string(s.Password)}.AsMechanism()
+	case ScramSHA256:
+		return scram.Auth{User: s.Username, Pass: string(s.Password)}.AsSha256Mechanism()
+	case ScramSHA512:
+		return scram.Auth{User: s.Username, Pass: string(s.Password)}.AsSha512Mechanism()
+	}
+	return nil
+}
+
+// atLeastWarn keeps the client's own chatter, which is for its developers, out of an operator's log.
+type atLeastWarn struct{ slog.Handler }
+
+func (h atLeastWarn) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+
+func (h atLeastWarn) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeastWarn{h.Handler.WithAttrs(attrs)}
+}
+
+func (h atLeastWarn) WithGroup(name string) slog.Handler {
+	return atLeastWarn{h.Handler.WithGroup(name)}
+}
