@@ -26,16 +26,20 @@ func world(r *rand.Rand) (*model, Options) {
 }
 
 func TestUnderASteadyLoadTheCountComesToRest(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		m, o := world(r)
+		if seed%2 == 0 { // a load that a few pollers hold, close to where one more or less would do
+			o.Minimum, m.partitions = 1, 1000
+			m.arrive = m.slot * float64(o.SlotsPerPoller) * 4 * r.Float64()
+		}
 		s := New(o)
 		for range 1800 { // long enough to drain, or to show that it cannot
 			s.Step(m.now, m.second(s.Count(), o))
 		}
 		// Downwards may still come, as a drain ends; but never down and up again.
 		ups := 0
-		for range 3600 {
+		for range 1800 {
 			d := s.Step(m.now, noisy(r, m.second(s.Count(), o)))
 			if d.To > d.From {
 				ups++
@@ -45,7 +49,7 @@ func TestUnderASteadyLoadTheCountComesToRest(t *testing.T) {
 			}
 		}
 		if ups > 1 {
-			t.Errorf("seed %d: up %d times in an hour of steady load (%+v)", seed, ups, o)
+			t.Errorf("seed %d: up %d times in half an hour of steady load (%+v)", seed, ups, o)
 		}
 	}
 }
