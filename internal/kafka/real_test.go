@@ -1,0 +1,116 @@
+//go:build real
+
+package kafka
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicehq/sluice/test/kafkatest"
+	"github.com/sluicehq/sluice/test/kafkatest/broker"
+)
+
+// TestRealKafka speaks every security that we offer with a real broker, and has it refuse us in every usual way. The
+// broker starts once, with ACLs: whoever logs in may use the topic orders and nothing else.
+func TestRealKafka(t *testing.T) {
+	k := kafkatest.Start(t, kafkatest.Options{Secure: true, Properties: map[string]string{
+		"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+		"super.users":           "User:ANONYMOUS;User:CN=svc", // who comes in the clear, and who shows the client's certificate
+	}})
+	login := k.Credentials()
+	k.CreateTopic("orders", 1, nil)
+	k.CreateTopic("forbidden", 1, nil)
+	acl := kadm.NewACLs().Allow("User:"+login.Username).Topics("orders").
+		Operations(kadm.OpRead, kadm.OpWrite, kadm.OpDescribe).ResourcePatternType(kadm.ACLPatternLiteral)
+	if granted, err := k.Admin().CreateACLs(t.Context(), acl); err != nil || granted[0].Err != nil {
+		t.Fatal(err, granted)
+	}
+	at := func(l broker.Listener) Cluster {
+		return Cluster{Name: l.String(), BootstrapServers: k.Address(l)}
+	}
+	user := func(mechanism string) *SASL {
+		return &SASL{Mechanism: mechanism, Username: login.Username, Password: Secret(login.Password)}
+	}
+	ca := TLS{CAFile: login.CAFile}
+
+	for _, c := range []struct {
+		name    string
+		cluster func() Cluster
+	}{
+		{"in the clear", func() Cluster { return at(broker.Plaintext) }},
+		{"mutual TLS", func() Cluster {
+			c := at(broker.MutualTLS)
+			c.TLS = &TLS{CAFile: login.CAFile, CertFile: login.CertFile, KeyFile: login.KeyFile}
+			return c
+		}},
+		{"PLAIN over TLS", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(Plain); return c }},
+		{"SCRAM-SHA-256 over TLS", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(ScramSHA256); return c }},
+		{"SCRAM-SHA-512 over TLS", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(ScramSHA512); return c }},
+		{"SCRAM-SHA-512 in the clear", func() Cluster { c := at(broker.SASLPlaintext); c.SASL = user(ScramSHA512); return c }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := roundTrip(t, c.cluster(), "orders"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	for _, c := range []struct {
+		name    string
+		cluster func() Cluster
+		topic   string
+		want    string
+	}{
+		{"a wrong password, SCRAM", func() Cluster {
+			c := at(broker.SASLTLS)
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA512, Username: login.Username, Password: "wrong"}
+			return c
+		}, "", wrongPassword},
+		{"a wrong password, PLAIN", func() Cluster {
+			c := at(broker.SASLTLS)
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: Plain, Username: login.Username, Password: "wrong"}
+			return c
+		}, "", wrongPassword},
+		{"an unknown user", func() Cluster {
+			c := at(broker.SASLTLS)
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA256, Username: "nobody", Password: "wrong"}
+			return c
+		}, "", wrongPassword},
+		{"a wrong authority", func() Cluster {
+			c := at(broker.TLS)
+			c.TLS = &TLS{CAFile: login.OtherCAFile}
+			return c
+		}, "", wrongCA},
+		{"a client certificate of another authority", func() Cluster {
+			c := at(broker.MutualTLS)
+			c.TLS = &TLS{CAFile: login.CAFile, CertFile: login.OtherCertFile, KeyFile: login.OtherKeyFile}
+			return c
+		}, "", refusedCert},
+		{"no client certificate", func() Cluster { c := at(broker.MutualTLS); c.TLS = &ca; return c }, "", refusedCert},
+		{"a closed port", func() Cluster {
+			return Cluster{Name: "closed", BootstrapServers: []string{closedPort(t)}}
+		}, "", "nothing listens on the brokers' port"},
+		{"TLS to a port without", func() Cluster { c := at(broker.Plaintext); c.TLS = &ca; return c }, "", closedAtOnce},
+		{"no TLS to a port with it", func() Cluster { return at(broker.TLS) }, "", wrongTLS},
+		{"no login where one is wanted", func() Cluster { c := at(broker.SASLTLS); c.TLS = &ca; return c }, "", closedAtOnce},
+		{"a missing topic", func() Cluster { return at(broker.Plaintext) }, "missing", missingTopic},
+		{"a missing ACL", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(ScramSHA512); return c }, "forbidden", "not allowed on the topic"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			cl := client(t, c.cluster(), kgo.UnknownTopicRetries(0))
+			err := cl.Ping(ctx)
+			if c.topic != "" {
+				err = cl.ProduceSync(ctx, &kgo.Record{Topic: c.topic}).FirstErr()
+			}
+			if reason, hint := Explain(err); err == nil || reason != c.want || hint == "" {
+				t.Errorf("%v (%T)\nis %q (%s)\nwant %q", err, err, reason, hint, c.want)
+			}
+		})
+	}
+}
