@@ -1,0 +1,92 @@
+package lag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/sluicehq/sluice/record"
+)
+
+// answers is what the cluster said.
+type answers struct {
+	start, end kadm.ListedOffsets
+	committed  kadm.OffsetResponses
+	// atTime is asked for only where it is needed; nil otherwise.
+	atTime kadm.ListedOffsets
+}
+
+// ask puts the three questions at the same time.
+func (r *Reader) ask(ctx context.Context, group record.GroupID, topics []string) (*answers, error) {
+	var (
+		a    answers
+		errs [3]error
+		wg   sync.WaitGroup
+	)
+	wg.Go(func() {
+		var err error
+		a.start, err = r.admin.ListStartOffsets(ctx, topics...)
+		errs[0] = asked("start offsets", err)
+	})
+	wg.Go(func() {
+		var err error
+		a.end, err = r.admin.ListCommittedOffsets(ctx, topics...)
+		errs[1] = asked("end offsets", err)
+	})
+	wg.Go(func() {
+		var err error
+		a.committed, err = r.admin.FetchOffsets(ctx, string(group))
+		if errors.Is(err, kerr.GroupIDNotFound) { // it has not joined or committed yet
+			a.committed, err = nil, nil
+		}
+		errs[2] = asked("committed offsets", err)
+	})
+	wg.Wait()
+	return &a, cmp.Or(errs[:]...) // one will do: they mostly fail together
+}
+
+// asked gives an error its subject. Some brokers that do not answer are no error of the whole: what they did not say is
+// missing, and the partitions are found to be unknown.
+func asked(what string, err error) error {
+	var shards *kadm.ShardErrors
+	if err == nil || errors.As(err, &shards) && !shards.AllFailed {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// askTimes asks for the offsets of a time, for the topics in which a partition was never committed.
+func (r *Reader) askTimes(ctx context.Context, start Start, topics []string, a *answers) error {
+	if start.Latest || start.At.IsZero() {
+		return nil
+	}
+	var unread []string
+	for _, t := range topics {
+		for p := range a.end[t] {
+			if a.position(t, p) == None {
+				unread = append(unread, t)
+				break
+			}
+		}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	at, err := r.admin.ListOffsetsAfterMilli(ctx, start.At.UnixMilli(), unread...)
+	a.atTime = at
+	return asked("list offsets", err)
+}
+
+// position is what the group committed for a partition, or None.
+func (a *answers) position(topic string, partition int32) record.Offset {
+	o, ok := a.committed.Lookup(topic, partition)
+	if !ok || o.At < 0 {
+		return None
+	}
+	return record.Offset(o.At)
+}
