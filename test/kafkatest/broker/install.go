@@ -109,7 +109,8 @@ func fetch(ctx context.Context, version, target string, progress io.Writer) erro
 		return err
 	}
 	cmd := exec.CommandContext(ctx, mvn, "-B", "--strict-checksums", dependencyPlugin+":copy-dependencies",
-		"-DoutputDirectory=libs", "-DincludeScope=runtime")
+		"-DoutputDirectory=libs", "-DincludeScope=runtime",
+		"-DexcludeArtifactIds=slf4j-reload4j") // 3.9 brings it; it would win over slf4j-simple and log nothing
 	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
 	if err != nil {
