@@ -116,6 +116,14 @@ func (s *Set) Next(tp record.TopicPartition) (next record.Offset, owned bool) {
 	return w.next, true
 }
 
+// Held is what one partition has admitted and not settled; 0 without a window.
+func (s *Set) Held(tp record.TopicPartition) (records int, bytes int64) {
+	if w := s.windows[tp]; w != nil {
+		return w.pending + w.heldRecords, w.pendingBytes + w.heldBytes
+	}
+	return 0, 0
+}
+
 // Each calls f with every partition that still hands out records and what it holds, in no order.
 func (s *Set) Each(f func(tp record.TopicPartition, records int, bytes int64)) {
 	for tp, w := range s.windows {

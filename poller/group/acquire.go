@@ -132,6 +132,9 @@ func (f *Feed) Settle(l *poller.Lease, retry [][]record.Run) {
 		f.total += int64(settled)
 		signal(f.dirty)
 	}
+	if len(f.paused) > 0 {
+		f.unpause()
+	}
 	f.serve(now)
 	if f.changed != nil {
 		close(f.changed)

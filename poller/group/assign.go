@@ -24,6 +24,7 @@ func (f *Feed) assigned(_ context.Context, _ *kgo.Client, added map[string][]int
 // positions is called by the client with the committed offsets of newly assigned partitions, before it fetches: it
 // decides where each starts and opens the windows. An error has the client join the group anew.
 func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	<-f.made
 	logs, err := f.logs(ctx, fetched)
 	if err != nil {
 		f.mu.Lock()
@@ -165,6 +166,7 @@ func (f *Feed) grown(l *logs) map[record.TopicPartition]record.Offset {
 // revoked is called by the client when partitions move to another member, who gets them when it returns: what is out
 // may settle for the drain time, then what is settled is committed.
 func (f *Feed) revoked(ctx context.Context, _ *kgo.Client, lost map[string][]int32) {
+	<-f.made
 	tps := flatten(lost)
 	if len(tps) == 0 {
 		return

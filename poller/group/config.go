@@ -61,13 +61,19 @@ const BufferBytesDefault = 64 << 20
 // (294–370 bytes were measured with one header).
 const recordOverhead = 320
 
-// The bounds of one fetch: per broker and response, and per partition in it. Small partitions' shares keep what a
-// pause throws away small.
+// The bounds of one fetch: per broker and response, and per partition in it, as compressed on the wire. Small
+// partitions' shares keep what a pause throws away small. A small buffer gets small fetches: see fetchBytes.
 const (
 	fetchBytesMax          = 16 << 20
+	fetchBytesMin          = 1 << 20
 	fetchPartitionBytesMax = 1 << 20
 	fetchWaitMax           = 500 * time.Millisecond
 )
+
+// fetchBytes keeps one broker's response to a quarter of the buffer.
+func (c *Config) fetchBytes() int32 {
+	return int32(min(max(c.BufferBytes/4, fetchBytesMin), fetchBytesMax))
+}
 
 func (c *Config) withDefaults() {
 	if c.CommitInterval == 0 {
@@ -104,7 +110,7 @@ func (f *Feed) options() []kgo.Opt {
 		// Control records move the commit point, else a transactional topic would show a lag of 1 for ever.
 		kgo.KeepControlRecords(),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.FetchMaxBytes(fetchBytesMax),
+		kgo.FetchMaxBytes(c.fetchBytes()),
 		kgo.FetchMaxPartitionBytes(fetchPartitionBytesMax),
 		kgo.FetchMaxWait(fetchWaitMax),
 	}

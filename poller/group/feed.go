@@ -18,6 +18,7 @@ type Feed struct {
 	lifecycle.Unit
 	config Config
 	client *kgo.Client
+	made   chan struct{} // closed when client is set: callbacks may come before
 
 	// calls is the parent of all leases' contexts.
 	calls     context.Context
@@ -37,7 +38,7 @@ type Feed struct {
 	settled int                               // records settled since the last commit
 	hungry  chan struct{}                     // signals the poll loop that there may be room or need
 
-	total   int64                           // records settled since New
+	total int64 // records settled since New
 
 	polling bool               // a poll is under way or its records are not admitted yet
 	unpoll  context.CancelFunc // ends the poll that is under way
@@ -58,7 +59,7 @@ func New(c Config) *Feed {
 	f := &Feed{
 		config: c, set: inflight.NewSet(c.Limits, c.Sizes),
 		leases: make(map[*inflight.Lease]*poller.Lease),
-		hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		paused: make(map[record.TopicPartition]bool), partitions: make(map[string]int),
 	}
 	f.calls, f.stopCalls = context.WithCancel(context.Background())
@@ -73,9 +74,8 @@ func (f *Feed) Start(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.mu.Lock()
 		f.client = client
-		f.mu.Unlock()
+		close(f.made)
 		run.Go(func() error {
 			f.commitLoop(run.Fetching())
 			return nil

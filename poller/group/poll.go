@@ -107,7 +107,7 @@ func (f *Feed) fetchFailed(tp record.TopicPartition, err error, now time.Time) {
 	f.problem = err
 }
 
-// room waits until there is reason and room to poll, and pauses and resumes partitions. It reports false when ctx ends.
+// room waits until there is reason and room to poll, and pauses partitions. It reports false when ctx ends.
 func (f *Feed) room(ctx context.Context) bool {
 	for {
 		f.mu.Lock()
@@ -132,30 +132,38 @@ func (f *Feed) plan() bool {
 		return false
 	}
 	share := f.share()
-	if !full && len(f.paused) == 0 && f.held() < share {
+	if !full && f.held() < share {
 		return true // no partition can be over its share
 	}
-	var pause, resume map[string][]int32
-	open := false
+	var pause map[string][]int32
+	open := f.set.Partitions() == 0
 	f.set.Each(func(tp record.TopicPartition, records int, bytes int64) {
-		held := cost(records, bytes)
-		switch {
-		case !f.paused[tp] && held >= share:
+		if !f.paused[tp] && cost(records, bytes) >= share {
 			f.paused[tp] = true
 			pause = add(pause, tp)
-		case f.paused[tp] && held <= share/2:
-			delete(f.paused, tp)
-			resume = add(resume, tp)
 		}
 		open = open || !f.paused[tp]
 	})
 	if pause != nil {
 		f.client.PauseFetchPartitions(pause)
 	}
+	return open
+}
+
+// unpause resumes partitions that hold less than half of their share again. It is called when something has settled:
+// a poll that is under way then waits for them, too.
+func (f *Feed) unpause() {
+	share := f.share()
+	var resume map[string][]int32
+	for tp := range f.paused {
+		if cost(f.set.Held(tp)) <= share/2 {
+			delete(f.paused, tp)
+			resume = add(resume, tp)
+		}
+	}
 	if resume != nil {
 		f.client.ResumeFetchPartitions(resume)
 	}
-	return open || f.set.Partitions() == 0
 }
 
 // share is what one partition may hold: twice its part of the buffer, so that a partition is paused for being blocked
