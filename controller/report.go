@@ -185,7 +185,8 @@ func (r *runner) result() (result, reason string) {
 	return result, detail
 }
 
-// Explain says what a mapping waits for: all its partitions, or the one that is named.
+// Explain says what a mapping waits for: in all its partitions, or in the one that is named; a name without a topic means
+// this number in every topic.
 func (c *Controller) Explain(name string, only *record.TopicPartition) (Explanation, error) {
 	r, err := c.find(name)
 	if err != nil {
@@ -202,7 +203,7 @@ func (c *Controller) Explain(name string, only *record.TopicPartition) (Explanat
 	var lag int64
 	for i := range ps {
 		p := &ps[i]
-		if only != nil && p.TopicPartition != *only {
+		if only != nil && (p.Partition != only.Partition || only.Topic != "" && p.Topic != only.Topic) {
 			continue
 		}
 		e.Partitions = append(e.Partitions, p.explain(now, r.seen.throttled, problem))

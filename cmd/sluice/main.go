@@ -1,0 +1,91 @@
+// Command sluice runs the pollers of AWS Lambda's Kafka event source mappings on one's own machines.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Set by the build.
+var (
+	version = "dev"
+	commit  = ""
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run carries out a command line and returns the exit code: 0 done, 1 refused or failed, 2 wrong usage.
+func run(args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintf(os.Stderr, "sluice: %v\n", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(os.Stderr, "try: %s --help\n", usage.command)
+		return 2
+	}
+	return 1
+}
+
+// exitCode is an error that has been told already.
+type exitCode int
+
+// Error is not shown.
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// usageError is a command line that cannot be carried out.
+type usageError struct {
+	command string
+	err     error
+}
+
+// Error says what is wrong with the command line.
+func (e *usageError) Error() string { return e.err.Error() }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sluice",
+		Short: "Run AWS Lambda's Kafka event source mappings on your own machines",
+		Long: "Sluice reads Kafka topics, batches their records, invokes functions with them, retries or splits what\n" +
+			"fails, and sends what still fails to a dead-letter topic: the pollers of AWS Lambda's Kafka event source\n" +
+			"mappings, on your own machines.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{cmd.CommandPath(), err}
+	})
+	root.AddCommand(newRun(), newValidate(), newSchema(), newVersion())
+	for _, c := range root.Commands() {
+		c.Args = usageArgs(c.Args)
+	}
+	root.Args = usageArgs(root.Args)
+	return root
+}
+
+// usageArgs makes wrong positional arguments usage errors.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &usageError{cmd.CommandPath(), err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,261 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicehq/sluice/config"
+	"github.com/sluicehq/sluice/controller"
+	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/destination/topic"
+	"github.com/sluicehq/sluice/internal/kafka"
+	"github.com/sluicehq/sluice/invoke"
+	"github.com/sluicehq/sluice/invoke/httpfn"
+	"github.com/sluicehq/sluice/mapping"
+	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller/group"
+	"github.com/sluicehq/sluice/record"
+	"github.com/sluicehq/sluice/scaling/lag"
+)
+
+// opener builds the adapters of mappings. Functions are shared by the mappings that call them; so are, for each
+// cluster, the client beside the groups and the producer of dead letters, made when they are first needed.
+type opener struct {
+	config    *config.Config
+	metrics   *metric.Registry
+	options   Options
+	functions map[mapping.FunctionName]*httpfn.Function
+
+	mu        sync.Mutex
+	clients   map[mapping.ClusterName]*kgo.Client
+	producers map[mapping.ClusterName]*topic.Producer
+}
+
+func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, error) {
+	op := &opener{
+		config: c, metrics: metrics, options: o,
+		functions: make(map[mapping.FunctionName]*httpfn.Function),
+		clients:   make(map[mapping.ClusterName]*kgo.Client),
+		producers: make(map[mapping.ClusterName]*topic.Producer),
+	}
+	var wrong []error
+	for name, f := range c.Functions {
+		fn, err := httpfn.New(httpfn.Config{
+			Name: string(name), URL: f.URL, Timeout: f.Timeout, ErrorDetection: httpfn.ErrorDetection(f.ErrorDetection),
+		})
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		op.functions[name] = fn
+	}
+	return op, errors.Join(wrong...)
+}
+
+// Encoder is controller.Opener's.
+func (o *opener) Encoder(m *mapping.Mapping) *invoke.Encoder { return invoke.NewEncoder(o.source(m)) }
+
+// source is what events say of the mapping's cluster.
+func (o *opener) source(m *mapping.Mapping) invoke.Source {
+	c := o.config.Clusters[m.Cluster]
+	s := invoke.Source{BootstrapServers: c.BootstrapServers}
+	if c.ARN != "" {
+		s.EventSource, s.EventSourceARN = invoke.MSK, c.ARN
+	}
+	return s
+}
+
+// Open is controller.Opener's.
+func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.FeedSpec) (*controller.Adapters, error) {
+	client, err := o.client(m.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	destination, err := o.destination(ctx, m, client, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := newOffsets(m, client)
+	if err != nil {
+		return nil, err
+	}
+	return &controller.Adapters{
+		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Destination: destination,
+		Offsets: offsets, Explain: kafka.Explain, Close: func() {},
+	}, nil
+}
+
+// feed translates a mapping for its consumer group.
+func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
+	c := group.Config{
+		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
+		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
+		FunctionTimeout: o.config.Functions[m.Function].Timeout, DrainTimeout: s.DrainTimeout,
+		SessionTimeout: o.options.SessionTimeout,
+		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
+			hook := o.metrics.KpromHooks(string(m.Name), "feed")
+			return kafka.NewClient(o.cluster(m.Cluster), s.Log, append(opts, kgo.WithHooks(hook))...)
+		},
+		Metrics: s.Metrics, Log: s.Log,
+	}
+	if regex, ok := m.TopicRegex(); ok {
+		c.Topics, c.Regex = nil, regex
+	}
+	switch m.StartingPosition {
+	case mapping.Latest:
+		c.Start = group.Latest
+	case mapping.AtTimestamp:
+		c.Start = group.AtTimestamp
+	}
+	return c
+}
+
+// destination builds where the mapping's given-up records go, and refuses a topic that the mapping itself reads.
+func (o *opener) destination(ctx context.Context, m *mapping.Mapping, source *kgo.Client, log *slog.Logger) (failure.Destination, error) {
+	if m.OnFailure.IsZero() {
+		return nil, nil
+	}
+	address, err := m.OnFailure.Address()
+	if err != nil {
+		return nil, err
+	}
+	cluster := address.Cluster
+	if cluster == "" {
+		cluster = m.Cluster
+	}
+	producer, err := o.producer(cluster)
+	if err != nil {
+		return nil, err
+	}
+	same, err := topic.SameTopic(ctx, source, m.Reads, producer.Client(), address.Topic)
+	if err != nil {
+		return nil, fmt.Errorf("on-failure destination %s: %w", m.OnFailure.URI, err)
+	}
+	if same {
+		return nil, &controller.Refusal{Reason: fmt.Sprintf(
+			"on-failure destination %s is a topic that the mapping reads, on the same cluster: it would be fed its own dead letters",
+			m.OnFailure.URI)}
+	}
+	sourceID, err := kafka.ClusterID(ctx, source)
+	if err != nil {
+		return nil, fmt.Errorf("id of cluster %s: %w", m.Cluster, err)
+	}
+	d, err := topic.New(topic.Config{
+		Producer: producer, Topic: address.Topic, Format: topic.Format(m.OnFailure.Format), Mapping: string(m.Name),
+		FunctionARN: o.functionARN(m), Source: o.source(m), SourceClusterID: sourceID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.check(ctx, d, log)
+	return d, nil
+}
+
+// check warns of a destination that is not ready; dead letters are held back until it is.
+func (o *opener) check(ctx context.Context, d *topic.Topic, log *slog.Logger) {
+	warning, err := d.Check(ctx)
+	if err != nil {
+		log.Warn("the on-failure destination is not ready; dead letters would be held back", "error", err)
+	} else if warning != "" {
+		log.Warn(warning)
+	}
+}
+
+// functionARN names a function that is not one of Lambda's in the way of those.
+func (o *opener) functionARN(m *mapping.Mapping) string {
+	return fmt.Sprintf("arn:aws:lambda:us-east-1:000000000000:function:%s:$LATEST", m.Function)
+}
+
+func (o *opener) cluster(name mapping.ClusterName) kafka.Cluster {
+	c := o.config.Clusters[name]
+	k := kafka.Cluster{Name: string(name), BootstrapServers: c.BootstrapServers}
+	if c.TLS != nil {
+		k.TLS = &kafka.TLS{CAFile: c.TLS.CAFile, CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, ServerName: c.TLS.ServerName}
+	}
+	if c.SASL != nil {
+		k.SASL = &kafka.SASL{Mechanism: string(c.SASL.Mechanism), Username: c.SASL.Username, Password: kafka.Secret(c.SASL.Password.Reveal())}
+	}
+	return k
+}
+
+// client is the cluster's client beside the groups: long polls do not hold it up.
+func (o *opener) client(name mapping.ClusterName) (*kgo.Client, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if c := o.clients[name]; c != nil {
+		return c, nil
+	}
+	c, err := kafka.NewClient(o.cluster(name), o.options.Log)
+	if err != nil {
+		return nil, err
+	}
+	o.clients[name] = c
+	return c, nil
+}
+
+func (o *opener) producer(name mapping.ClusterName) (*topic.Producer, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.producers[name]; p != nil {
+		return p, nil
+	}
+	p, err := topic.NewProducer(o.cluster(name), o.options.Log)
+	if err != nil {
+		return nil, err
+	}
+	o.producers[name] = p
+	return p, nil
+}
+
+// close frees what mappings share, after all of them have stopped.
+func (o *opener) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, c := range o.clients {
+		c.Close()
+	}
+	for _, p := range o.producers {
+		p.Close()
+	}
+	for _, f := range o.functions {
+		f.Close()
+	}
+}
+
+// offsets reads how far a mapping's group is behind.
+type offsets struct {
+	reader *lag.Reader
+	query  lag.Query
+}
+
+func newOffsets(m *mapping.Mapping, client *kgo.Client) (*offsets, error) {
+	q := lag.Query{Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics}
+	if expr, ok := m.TopicRegex(); ok {
+		regex, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, err
+		}
+		q.Topics, q.Regex = nil, regex
+	}
+	q.Start = lag.Start{Latest: m.StartingPosition == mapping.Latest, At: m.StartingPositionTimestamp}
+	return &offsets{reader: lag.New(client), query: q}, nil
+}
+
+// Read is controller.OffsetReader's.
+func (o *offsets) Read(ctx context.Context) ([]controller.Offsets, error) {
+	reading, err := o.reader.Read(ctx, o.query)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]controller.Offsets, 0, len(reading.Partitions))
+	for _, p := range reading.Partitions {
+		list = append(list, controller.Offsets{TopicPartition: p.TopicPartition, End: p.End, Committed: p.Committed, Lag: p.Lag})
+	}
+	return list, nil
+}
