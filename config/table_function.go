@@ -28,7 +28,8 @@ var functionType = scope([]field.Field{
 		Name: "url",
 		Type: field.Type{
 			Kind: field.KindString, Min: 1, Max: 4096, Pattern: `^https?://[^\s]+$`, Looks: "an http or https URL",
-			Check: wrongURL, Beyond: "what is no URL behind http://, and user names in it",
+			Secret: true, // tokens stand in queries
+			Check:  wrongURL, Beyond: "what is no URL behind http://, and user names in it",
 		},
 		Doc: "The function is an HTTP endpoint: each batch is a POST of the Kafka event as JSON.",
 	},
@@ -56,11 +57,11 @@ var functionType = scope([]field.Field{
 			"`errorType` and `errorMessage`, `auto` is `body` where the path is `/2015-03-31/functions/…/invocations`, else `header`.",
 	},
 	{
-		Name: "headers", NotYet: notYet("headers of one's own"),
+		Name: "headers", NotYet: notYet("sending headers"),
 		Type: field.Map(secretType(), 100, `^[!#$%&'*+.^_|~0-9A-Za-z-]+$`, "an HTTP header's name"), Doc: "Headers of each request.",
 	},
 	{
-		Name: "tls", NotYet: notYet("TLS of one's own for functions"), Type: field.Object(
+		Name: "tls", NotYet: notYet("a function with TLS settings"), Type: field.Object(
 			field.Field{Name: "caFile", Type: fileType(), Doc: "The trusted authorities, PEM."},
 			field.Field{Name: "certFile", Type: fileType(), Doc: "The client's certificate, PEM."},
 			field.Field{Name: "keyFile", Type: fileType(), Doc: "Its key, PEM."},

@@ -51,7 +51,7 @@ var serverType = scope([]field.Field{
 		Doc: "Who may use the APIs and the console.",
 	},
 	{
-		Name: "metrics", NotYet: notYet("a listener or token of the metrics' own"), Type: field.Object(
+		Name: "metrics", NotYet: notYet("a separate way to the metrics"), Type: field.Object(
 			field.Field{Name: "listen", Type: hostPortType("an address and port", 0), Doc: "A listener of its own for `/metrics`."},
 			field.Field{Name: "bearerToken", Type: secretType(), Doc: "The token that scrapers send."},
 		),

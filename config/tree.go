@@ -55,6 +55,10 @@ func (t *treeBuilder) build(n *yaml.Node, path string, depth int) *field.Node {
 		t.errs.add(t.place(n), path, "", "is nested too deep; allowed: %d levels", DepthMax)
 		return nil
 	}
+	if n.Anchor != "" && n.Kind != yaml.AliasNode {
+		t.open[n] = true
+		defer delete(t.open, n)
+	}
 	switch n.Kind {
 	case yaml.AliasNode:
 		return t.alias(n, path, depth)
@@ -71,8 +75,6 @@ func (t *treeBuilder) alias(n *yaml.Node, path string, depth int) *field.Node {
 		t.errs.add(t.place(n), path, "", "anchor %s holds itself", n.Value)
 		return nil
 	}
-	t.open[n.Alias] = true
-	defer delete(t.open, n.Alias)
 	return t.build(n.Alias, path, depth+1)
 }
 

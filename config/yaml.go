@@ -46,12 +46,18 @@ func parseYAML(file string, data []byte, errs *Errors) (root *yaml.Node, ok bool
 
 var syntaxLine = regexp.MustCompile(`^(?s)line (\d+): (.*)$`)
 
-// addSyntaxError adds what yaml.v3 says about a file that is no YAML. It knows the line and not the column.
+// countedFromZero matches the messages of yaml.v3's parser, whose lines count from 0; those of its scanner count from 1.
+var countedFromZero = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (duplicate %|incompatible YAML|undefined tag))`)
+
+// addSyntaxError adds what yaml.v3 says about a file that is no YAML. It knows the line where the broken part begins, and not
+// the column.
 func addSyntaxError(file string, err error, errs *Errors) {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := syntaxLine.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
-		text = m[2]
+		if text = m[2]; countedFromZero.MatchString(text) {
+			line++
+		}
 	}
 	errs.add(field.Place{File: file, Line: max(1, line), Col: 1}, "", "", "is not YAML: %s", text)
 }

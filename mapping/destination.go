@@ -83,7 +83,7 @@ func ParseDestinationURI(uri string) (Address, error) {
 	}
 	if m := queueOrTopicARN.FindStringSubmatch(uri); m != nil {
 		if m[3] != "" {
-			return Address{}, fmt.Errorf("is a FIFO %s; only standard ones are allowed, as at AWS", m[1])
+			return Address{}, fmt.Errorf("is a FIFO queue or topic, which is refused as at AWS; allowed: standard ones")
 		}
 		return Address{Kind: DestinationKind(m[1]), ARN: uri}, nil
 	}

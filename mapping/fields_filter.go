@@ -40,7 +40,7 @@ var filterFields = []field.Field{
 	},
 	{
 		Name: "schemaRegistryConfig", AWS: "SelfManagedKafkaEventSourceConfig.SchemaRegistryConfig", Type: schemaRegistryType,
-		NotYet: &field.NotYet{What: "a schema registry", EmptyIsFine: true},
+		NotYet: &field.NotYet{What: "a schema registry"},
 		Doc:    "Turns keys and values that were written with a schema (Avro, Protobuf, JSON Schema) into JSON.",
 		Source: "AWS, KafkaSchemaRegistryConfig",
 	},

@@ -40,3 +40,6 @@ var entryName = regexp.MustCompile(EntryNamePattern)
 // EntryNamePattern is the pattern of the names of mappings, functions and clusters. Slashes and blanks are
 // kept out because names stand in URLs, consumer groups, metrics and destinations.
 const EntryNamePattern = `^[a-zA-Z0-9][a-zA-Z0-9._-]{0,127}$`
+
+// IsEntryName says whether text can be the name of a mapping, a function or a cluster.
+func IsEntryName(text string) bool { return entryName.MatchString(text) }

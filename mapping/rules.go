@@ -80,12 +80,12 @@ func pollersInOrder(m *field.Node, _ field.Context) []field.Violation {
 	return one(lowest, "", "%s is above maximumPollers; allowed: up to %s", m.At(lowest).Shown(), shownOr(m.At(highest), fmt.Sprint(b)))
 }
 
-// shownOr returns n as an error may show it, or the default where it is missing.
+// shownOr returns n as an error may show it, without quotes, or the default where it is missing.
 func shownOr(n *field.Node, absent string) string {
 	if n == nil {
 		return absent
 	}
-	return n.Shown()
+	return strings.Trim(n.Shown(), `"`)
 }
 
 func notInTheFuture(m *field.Node, c field.Context) []field.Violation {

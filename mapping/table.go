@@ -19,11 +19,11 @@ var sections = []field.Section{
 	{Title: "Pollers", Fields: pollerFields},
 	{
 		Title: "Ordered mode", Fields: orderedFields,
-		Intro: "These fields belong to `consumptionMode: Ordered` alone and are refused in the other modes.",
+		Intro: "These fields belong to `consumptionMode: Ordered` alone and are refused in the other modes. The mode is not yet supported.",
 	},
 	{
 		Title: "Queue mode", Fields: queueFields,
-		Intro: "These fields belong to `consumptionMode: Queue` alone and are refused in the other modes.",
+		Intro: "These fields belong to `consumptionMode: Queue` alone and are refused in the other modes. The mode is not yet supported.",
 	},
 	{Title: "Observation and labels", Fields: otherFields},
 	{

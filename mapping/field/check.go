@@ -206,16 +206,24 @@ func (k checker) member(t *Type, m *Member, path string) {
 	f := t.Field(m.Key)
 	switch {
 	case f == nil:
-		hint := DidYouMean(m.Key, t.names())
-		if hint == "" {
-			hint = "allowed: " + words(t.names())
-		}
-		k.found.add(m.Place, at, hint, "unknown key")
+		k.found.add(m.Place, at, keyHint(m.Key, t.names()), "unknown key")
 	case f.Never != "":
 		k.found.add(m.Place, at, "", "%s", f.Never)
 	default:
 		k.field(f, m, at)
 	}
+}
+
+// keyHint suggests a key for an unknown one, or lists those there are.
+func keyHint(key string, known []string) string {
+	const most = 12 // more do not help on one line
+	if hint := DidYouMean(key, known); hint != "" {
+		return hint
+	}
+	if len(known) > most {
+		return "no key of the documentation is near"
+	}
+	return "allowed: " + words(known)
 }
 
 // field checks a member that its object knows.

@@ -105,19 +105,35 @@ func FormatRate(bytes int64) string {
 	return FormatSize(bytes) + "/s"
 }
 
+const (
+	secondsPattern = `^[0-9]{1,12}(\.[0-9]{1,9})?$`
+	instantPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`
+	// lastSecond is the last second of the year 9999.
+	lastSecond = 253402300799
+)
+
 // ParseTime reads an instant: RFC 3339 («2026-11-30T10:15:00Z») or seconds since the epoch, fractions allowed, as AWS's
 // timestamps have them. It knows the years 1970 to 9999.
 func ParseTime(text string) (time.Time, error) {
-	if f, err := strconv.ParseFloat(text, 64); err == nil {
-		if !(f >= 0 && f < 253402300800) {
-			return time.Time{}, fmt.Errorf("is out of range")
+	if compiled(secondsPattern).MatchString(text) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("is not an instant")
 		}
-		whole, fraction := math.Modf(f)
-		return time.Unix(int64(whole), int64(math.Round(fraction*1e3))*int64(time.Millisecond)).UTC(), nil
+		return secondsToTime(f)
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || t.Unix() < 0 {
+	if err != nil || !compiled(instantPattern).MatchString(text) || t.Unix() < 0 || t.Unix() > lastSecond {
 		return time.Time{}, fmt.Errorf("is not an instant")
 	}
 	return t.UTC(), nil
+}
+
+// secondsToTime reads seconds since the epoch, to the millisecond.
+func secondsToTime(f float64) (time.Time, error) {
+	if !(f >= 0 && f <= lastSecond) {
+		return time.Time{}, fmt.Errorf("is out of range")
+	}
+	whole, fraction := math.Modf(f)
+	return time.Unix(int64(whole), int64(math.Round(fraction*1e3))*int64(time.Millisecond)).UTC(), nil
 }

@@ -36,11 +36,7 @@ func (t *Type) value(n *Node) (v any, failure string) {
 	case KindSize, KindRate:
 		return t.bytesValue(n)
 	case KindTime:
-		at, err := ParseTime(n.Text)
-		if err != nil {
-			return nil, err.Error()
-		}
-		return at, ""
+		return timeValue(n)
 	}
 	panic(fmt.Sprintf("field: a value of kind %d has no scalar", t.Kind))
 }
@@ -163,6 +159,20 @@ func (t *Type) bytesValue(n *Node) (any, string) {
 		return nil, "is not allowed"
 	}
 	return v, ""
+}
+
+func timeValue(n *Node) (any, string) {
+	at, err := ParseTime(strings.TrimSpace(n.Text))
+	if n.Kind == Float && n.Reference == "" {
+		f, bad := strconv.ParseFloat(n.Text, 64) // YAML and JSON have exponents too
+		if at, err = secondsToTime(f); bad != nil {
+			return nil, "is not an instant"
+		}
+	}
+	if err != nil {
+		return nil, err.Error()
+	}
+	return at, ""
 }
 
 // noun is what the type's values are called.
