@@ -79,6 +79,10 @@ var replies = []struct {
 	},
 	{kerr.MessageTooLarge, "the record is too large for the topic", "raise the topic's max.message.bytes"},
 	{
+		kerr.InvalidRecord, "the topic does not take this record",
+		"a compacted topic wants a key; a broker may also validate schemas",
+	},
+	{
 		kerr.NotEnoughReplicas, "not enough brokers are in sync to accept a write",
 		"bring the missing brokers back, or lower the topic's min.insync.replicas",
 	},
