@@ -121,6 +121,7 @@ type PartitionStatus struct {
 	EndOffset *int64 `json:"endOffset"`
 	Lag       *int64 `json:"lag"`
 
+	// State is what the partition is doing.
 	State PartitionState `json:"state"`
 	// Stalled is set while the partition has lag and makes no progress.
 	Stalled *Stall `json:"stalled,omitempty"`
