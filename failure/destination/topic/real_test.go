@@ -78,6 +78,14 @@ func TestRealKafkaRefusals(t *testing.T) {
 			t.Errorf("%d records arrived", len(got))
 		}
 	})
+
+	t.Run("the source is recognised by the cluster's id", func(t *testing.T) {
+		alias := k.Client(kgo.ClientID("alias"))
+		same, err := SameTopic(t.Context(), w.producer.Client(), func(string) bool { return true }, alias, "orders")
+		if !same || err != nil {
+			t.Errorf("%v, error %v", same, err)
+		}
+	})
 }
 
 // Fault 38, on the worse day: the broker hangs, then dies, then returns. Every record arrives; nothing blocks for longer
@@ -127,15 +135,6 @@ func TestRealKafkaGoesAway(t *testing.T) {
 		}
 	}
 	t.Logf("arrived, duplicates included: %v", arrived)
-}
-
-func TestRealKafkaTellsItsID(t *testing.T) {
-	k, w := realWorld(t)
-	alias := k.Client(kgo.ClientID("alias"))
-	same, err := SameTopic(t.Context(), w.producer.Client(), func(string) bool { return true }, alias, "orders")
-	if !same || err != nil {
-		t.Errorf("%v, error %v", same, err)
-	}
 }
 
 func until(t *testing.T, done func() bool) {
