@@ -64,6 +64,9 @@ type Feed interface {
 	Problem() error
 	// Settled is how many records have been settled since the feed was made.
 	Settled() int64
+	// Probe looks whether partitions that seem to have nothing left are in truth at the end of their log, and moves
+	// them on if so.
+	Probe(ctx context.Context, tps []record.TopicPartition) error
 	// States describes the windows of the partitions that are ours.
 	States() []inflight.State
 }

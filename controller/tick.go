@@ -62,6 +62,7 @@ func (r *runner) watchOffsets(ctx context.Context, background *sync.WaitGroup) f
 			bounded, cancel := context.WithTimeout(ctx, offsetTimeout)
 			offsets, err := r.adapters.Offsets.Read(bounded)
 			cancel()
+			r.probe(ctx, offsets)
 			mu.Lock()
 			last = reading{offsets, err, time.Now()}
 			mu.Unlock()
@@ -76,6 +77,48 @@ func (r *runner) watchOffsets(ctx context.Context, background *sync.WaitGroup) f
 		defer mu.Unlock()
 		return last
 	}
+}
+
+// probeAfter is how long a partition may seem to have lag, with nothing in its window, before it is looked at.
+const probeAfter = 3 * time.Second
+
+// probesMax bounds how many partitions are looked at in one interval.
+const probesMax = 16
+
+// probe has the feed look at partitions that are idle although the broker says that there is more.
+func (r *runner) probe(ctx context.Context, offsets []Offsets) {
+	ends := make(map[record.TopicPartition]record.Offset, len(offsets))
+	for i := range offsets {
+		ends[offsets[i].TopicPartition] = offsets[i].End
+	}
+	now := time.Now()
+	var idle []record.TopicPartition
+	for _, st := range r.adapters.Feed.States() {
+		if st.Records == 0 && ends[st.TopicPartition] > st.Next && now.Sub(r.stillSince(st.TopicPartition, now)) > probeAfter &&
+			len(idle) < probesMax {
+			idle = append(idle, st.TopicPartition)
+		}
+	}
+	if len(idle) == 0 {
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, offsetTimeout)
+	defer cancel()
+	if err := r.adapters.Feed.Probe(bounded, idle); err != nil && ctx.Err() == nil {
+		r.log.Debug("probing partitions without progress", "error", err)
+	}
+}
+
+// stillSince is since when the partition has made no progress, as far as was seen.
+func (r *runner) stillSince(tp record.TopicPartition, now time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.seen.partitions {
+		if p := &r.seen.partitions[i]; p.TopicPartition == tp {
+			return p.moved
+		}
+	}
+	return now
 }
 
 // rates turns counters into speeds.
