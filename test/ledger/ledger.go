@@ -58,7 +58,13 @@ type Run struct {
 // Delivery is one that has begun.
 type Delivery struct{ runs []Run }
 
-// Produced says that a record was acknowledged by Kafka. It may come after the record's first delivery.
+// Record says that a record was produced: where Kafka put it, and with which key and value.
+func (l *Ledger) Record(r *record.Record) {
+	l.Produced(record.TopicPartition{Topic: r.Topic, Partition: r.Partition}, record.Offset(r.Offset), Sum(r.Key, r.Value))
+}
+
+// Produced says that a record was acknowledged by Kafka; sum is its checksum (Sum), 0 if nobody knows. It may come
+// after the record's first delivery, which then goes without a comparison.
 func (l *Ledger) Produced(tp record.TopicPartition, offset record.Offset, sum uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

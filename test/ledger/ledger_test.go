@@ -278,6 +278,21 @@ func TestHistories(t *testing.T) {
 	}
 }
 
+func TestRecordsAreKnownByTheirContent(t *testing.T) {
+	l := New(PerPartition)
+	l.Record(&record.Record{Topic: "orders", Offset: 0, Key: []byte("k"), Value: []byte("v")})
+	l.Produced(p0, 1, 0)
+	right, wrong := Sum([]byte("k"), []byte("v")), Sum([]byte("k"), []byte("w"))
+	l.End(l.Begin(noon, []Run{{TopicPartition: p0, Offsets: []record.Offset{0, 1}, Sums: []uint32{right, wrong}}}), nil)
+	if err := l.Report().Err(); err != nil {
+		t.Error(err)
+	}
+	l.End(l.Begin(noon, []Run{{TopicPartition: p0, Offsets: []record.Offset{0, 1}, Sums: []uint32{wrong, wrong}}}), nil)
+	if got := l.Report().Corrupt; got != 1 {
+		t.Errorf("%d records corrupt, want the one whose sum is known", got)
+	}
+}
+
 func TestReportIsATable(t *testing.T) {
 	l := tell(t, PerPartition, "produce 0..2\nbegin a 0..1\nend a\nbegin b 1\nend b")
 	want := `  partition  records  taken  dead-lettered  dropped  lost  out of order  duplicates

@@ -53,10 +53,10 @@ func (p *partition) entry(offset record.Offset) *entry {
 	return &p.entries[offset]
 }
 
-// compare holds a delivered checksum against the produced one, if that is known yet.
+// compare holds a delivered checksum against the produced one, if that is known.
 func (p *partition) compare(offset record.Offset, sum uint32) {
 	e := p.entry(offset)
-	if e.flags&produced != 0 && e.sum != sum {
+	if e.flags&produced != 0 && e.sum != 0 && e.sum != sum {
 		e.flags |= corrupt
 	}
 }
