@@ -1,0 +1,253 @@
+// Package httpfn invokes functions over HTTP: a batch is one POST of the Kafka event to the function's URL.
+//
+// It turns what HTTP and the network say into the invoke room's closed kinds of errors: that table is in status.go
+// and failed.go, and is product contract. It never repeats a call that may have reached the function and follows no
+// redirect; waiting, retrying and splitting are the failure room's, concurrency is the poller's.
+//
+// # What counts as sent
+//
+// An event counts as sent from the moment that its first byte is given to a connection. Whatever goes wrong before
+// (no address, connection refused, TLS handshake, a kept-alive connection that the server had closed) is
+// Unreachable and spends no attempt; whatever goes wrong after is the function's failure, because the function may
+// have run. On a kept-alive connection that dies before the event was sent, the Transport takes another connection
+// by itself. One case cannot be told apart: the server closes a kept-alive connection in the very moment in which
+// the event is on its way. It spends an attempt. To keep it rare, connections are closed here once they have been
+// idle for 1.5 s, before the servers that we know of do (gunicorn after 2 s, Node.js and uvicorn after 5 s).
+package httpfn
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sluicehq/sluice/invoke"
+)
+
+// Function is a function behind a URL. It is safe for concurrent use, and has its own connections.
+type Function struct {
+	name      string
+	timeout   time.Duration
+	inBody    bool // errors are told by the body as well
+	emulator  bool // the path is that of Lambda's Invoke API
+	transport http.RoundTripper
+	base      *http.Request // what all requests share
+	exchanges sync.Pool     // of *exchange: what one request needs, used again
+}
+
+var _ invoke.Function = (*Function)(nil)
+
+// exchange is the memory of one request and its response.
+type exchange struct {
+	header   http.Header
+	values   [4]string // what of the header differs from call to call
+	event    event
+	answered bool // a response came: the Transport has sent the headers
+	scratch  [4 << 10]byte
+}
+
+// connectionsMax bounds how many connections are tried for one call.
+const connectionsMax = 4
+
+// The request's headers of ours, in canonical spelling, so that they can be put into the map as they are.
+const (
+	headerMapping     = "Sluice-Mapping"
+	headerAttempt     = "Sluice-Attempt"
+	headerBatchID     = "Sluice-Batch-Id"
+	headerTraceparent = "Traceparent"
+)
+
+// New returns the function that c describes. It connects to nobody. Errors name the field, all of them at once.
+func New(c Config) (*Function, error) {
+	u, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	f := &Function{name: c.Name, timeout: c.Timeout, transport: c.Transport, emulator: isInvokePath(u)}
+	if f.timeout == 0 {
+		f.timeout = TimeoutDefault
+	}
+	f.inBody = c.ErrorDetection == DetectBody || c.ErrorDetection != DetectHeader && f.emulator
+	if f.transport == nil {
+		f.transport = NewTransport(c)
+	}
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", "sluice")
+	for k, v := range c.Headers {
+		header[http.CanonicalHeaderKey(k)] = v
+	}
+	if user := u.User; user != nil {
+		password, _ := user.Password()
+		r := http.Request{Header: header}
+		r.SetBasicAuth(user.Username(), password)
+		u.User = nil // not needed any more, and so it cannot show up anywhere
+	}
+	f.base = &http.Request{Method: http.MethodPost, URL: u, Host: header.Get("Host"), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header}
+	header.Del("Host") // net/http wants it in the request
+	f.exchanges.New = func() any { return newExchange(header) }
+	return f, nil
+}
+
+func newExchange(shared http.Header) *exchange {
+	x := &exchange{header: shared.Clone()}
+	for i, name := range []string{headerMapping, headerAttempt, headerBatchID, headerTraceparent} {
+		x.header[name] = x.values[i : i+1 : i+1]
+	}
+	return x
+}
+
+// Close closes the connections that are idle. The function can be invoked again.
+func (f *Function) Close() {
+	if t, ok := f.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// Invoke sends the event and reads the response, within req.Timeout; where that is 0, within ctx's deadline, and
+// where there is none either, within the function's own time-out. Once it has returned, nothing reads req.Body,
+// whatever became of the call.
+func (f *Function) Invoke(ctx context.Context, req *invoke.Request) (invoke.Response, error) {
+	timeout := req.Timeout
+	if timeout == 0 {
+		if _, bounded := ctx.Deadline(); !bounded {
+			timeout = f.timeout
+		}
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	x := f.exchanges.Get().(*exchange)
+	res, failure := f.exchange(ctx, x, req)
+	if x.event.release() && x.answered {
+		f.exchanges.Put(x)
+	} // else the Transport may still be using it: left to the garbage collector
+	if failure != nil {
+		return invoke.Response{}, failure
+	}
+	return res, nil
+}
+
+func (f *Function) exchange(ctx context.Context, x *exchange, req *invoke.Request) (invoke.Response, *invoke.Error) {
+	resp, failure := f.send(ctx, x, req)
+	if failure != nil {
+		return invoke.Response{}, failure
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 || len(resp.Header[headerFunctionError]) > 0 {
+		return invoke.Response{}, f.refused(resp)
+	}
+	return f.succeeded(ctx, x, req, resp)
+}
+
+// send sends the request and waits for the response's headers. A kept-alive connection that turns out dead before
+// anything was sent is replaced, up to connectionsMax times.
+func (f *Function) send(ctx context.Context, x *exchange, req *invoke.Request) (*http.Response, *invoke.Error) {
+	x.answered = false
+	x.values = [4]string{headerValue(req.Mapping), strconv.Itoa(req.Attempt), req.BatchID, traceparent()}
+	for tried := 1; ; tried++ {
+		r := f.base.WithContext(ctx)
+		r.Header = x.header
+		if len(req.Body) > 0 {
+			r.ContentLength = int64(len(req.Body))
+			r.Body = x.event.hold(req.Body)
+			r.GetBody = x.event.again
+		}
+		resp, err := f.transport.RoundTrip(r)
+		if err == nil {
+			x.answered = true
+			return resp, nil
+		}
+		if sent := x.event.touched(); sent || tried == connectionsMax || !errors.Is(err, errDead) {
+			return nil, f.failed(ctx, err, sent)
+		}
+		x.event.release() // the Transport may hold on to the old body: it reads nothing any more
+	}
+}
+
+// succeeded reads the response of a call that HTTP says went well.
+func (f *Function) succeeded(ctx context.Context, x *exchange, req *invoke.Request, resp *http.Response) (invoke.Response, *invoke.Error) {
+	if resp.ContentLength > invoke.ResponseBytesMax {
+		return invoke.Response{}, tooLong(resp)
+	}
+	var body []byte
+	var size int64
+	var err error
+	if req.WantBody || f.inBody {
+		body, err = readAll(resp, req.Buffer)
+		size = int64(len(body))
+	} else {
+		size, err = discard(resp.Body, x.scratch[:], invoke.ResponseBytesMax+1)
+	}
+	switch {
+	case err != nil:
+		return invoke.Response{}, f.brokenOff(ctx, resp, err)
+	case size > invoke.ResponseBytesMax:
+		return invoke.Response{}, tooLong(resp)
+	}
+	if f.inBody {
+		if failure := errorInBody(resp.StatusCode, body); failure != nil {
+			return invoke.Response{}, failure
+		}
+	}
+	res := invoke.Response{Status: resp.StatusCode}
+	if req.WantBody {
+		res.Body = body
+	}
+	return res, nil
+}
+
+// readAll reads a response into buf's memory, one byte beyond the bound at most.
+func readAll(resp *http.Response, buf []byte) ([]byte, error) {
+	buf = buf[:0]
+	if n := int(resp.ContentLength); n >= cap(buf) {
+		buf = make([]byte, 0, n+1) // one more, so that the end is seen without growing
+	}
+	for len(buf) <= invoke.ResponseBytesMax {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, 512)
+		}
+		n, err := resp.Body.Read(buf[len(buf):min(cap(buf), invoke.ResponseBytesMax+1)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
+}
+
+// discard reads at most limit bytes, so that the connection can be used again, and says how many there were.
+func discard(r io.Reader, scratch []byte, limit int64) (int64, error) {
+	var size int64
+	for size < limit {
+		n, err := r.Read(scratch)
+		size += int64(n)
+		if err == io.EOF {
+			return size, nil
+		}
+		if err != nil {
+			return size, err
+		}
+	}
+	return size, nil
+}
+
+// headerValue makes s fit for a header: anything but printable ASCII is percent-encoded.
+func headerValue(s string) string {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return url.PathEscape(s)
+		}
+	}
+	return s
+}
