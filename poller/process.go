@@ -175,8 +175,9 @@ func (p *poller) giveUp(b *batch, g *given) {
 		p.Watch.dropped(p.Log, &g.run)
 		return
 	}
-	// The records may leave us while they are on their way: then the next owner delivers them again.
-	ctx, cancel := context.WithTimeout(b.lease.Context, deliveryTimeout)
+	// Not under the lease's context: the function's time-out may just have used that up. If the records are another's
+	// by now, it delivers them once more.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.lease.Context), deliveryTimeout)
 	undelivered, err := p.Destination.Deliver(ctx, g.run)
 	cancel()
 	p.Metrics.OnFailureDestinationDelivered.Add(n - len(undelivered))

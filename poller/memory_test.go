@@ -1,0 +1,135 @@
+package poller
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/inflight"
+	"github.com/sluicehq/sluice/invoke"
+	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/record"
+)
+
+// memory is a feed in memory: partitions full of records, and windows that hand them out.
+type memory struct {
+	mu      sync.Mutex
+	set     *inflight.Set
+	waiting chan struct{} // closed when something changed
+}
+
+func newMemory(limits inflight.Limits, e *invoke.Encoder) *memory {
+	return &memory{
+		set:     inflight.NewSet(limits, inflight.Sizes{Event: e.Overhead(), Run: e.RunOverhead, Record: e.RecordSize}),
+		waiting: make(chan struct{}),
+	}
+}
+
+// fill gives a partition n records of size bytes, beginning at offset 0.
+func (m *memory) fill(partition int32, n, size int, at time.Time) {
+	tp := record.TopicPartition{Topic: "orders", Partition: partition}
+	recs := make([]*record.Record, n)
+	for i := range recs {
+		recs[i] = &record.Record{Topic: tp.Topic, Partition: partition, Offset: int64(i), Value: make([]byte, size), Timestamp: at}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set.Assign(tp, 0, true, time.Now())
+	m.set.Admit(tp, recs, time.Now())
+	m.change()
+}
+
+func (m *memory) change() {
+	close(m.waiting)
+	m.waiting = make(chan struct{})
+}
+
+// Acquire is Feed's.
+func (m *memory) Acquire(ctx context.Context, free *atomic.Int32) (*Lease, error) {
+	for {
+		m.mu.Lock()
+		l, at := m.set.Acquire(time.Now(), int(free.Load()))
+		changed := m.waiting
+		m.mu.Unlock()
+		if l != nil {
+			lctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			return &Lease{Lease: l, Context: lctx, Cancel: cancel}, nil
+		}
+		var due <-chan time.Time
+		if !at.IsZero() {
+			due = time.After(time.Until(at))
+		}
+		select {
+		case <-changed:
+		case <-due:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Settle is Feed's.
+func (m *memory) Settle(l *Lease, retry [][]record.Run) {
+	l.Cancel()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set.Settle(l.Lease, retry, time.Now())
+	m.change()
+}
+
+func (m *memory) left() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.set.Records()
+}
+
+// fn is a function in the process.
+type fn func(ctx context.Context, req *invoke.Request) (invoke.Response, error)
+
+// Invoke is invoke.Function's.
+func (f fn) Invoke(ctx context.Context, req *invoke.Request) (invoke.Response, error) {
+	return f(ctx, req)
+}
+
+// dead is a destination that remembers.
+type dead struct {
+	mu  sync.Mutex
+	got []record.Run
+	err error
+}
+
+// Deliver is failure.Destination's.
+func (d *dead) Deliver(ctx context.Context, run record.Run) ([]*record.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return run.Records, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		return run.Records, d.err
+	}
+	d.got = append(d.got, run)
+	return nil, nil
+}
+
+var encoder = invoke.NewEncoder(invoke.Source{BootstrapServers: []string{"b:9092"}})
+
+// pool makes a pool on a memory feed.
+func pool(t *testing.T, m *memory, f fn, change func(*Config)) (*Pool, *metric.Mapping) {
+	t.Helper()
+	metrics := metric.New().Mapping("m")
+	c := Config{
+		Mapping: "m", Feed: m, Function: f, Encoder: encoder, BatchBytesMax: 6 << 20,
+		Buffers: invoke.NewBuffers(1 << 20), Policy: &failure.Policy{MaximumRetryAttempts: -1},
+		Concurrency: 5, Metrics: metrics, Watch: &Watch{}, Log: slog.New(slog.DiscardHandler),
+		Rand: func() float64 { return 0.5 },
+	}
+	if change != nil {
+		change(&c)
+	}
+	return NewPool(c), metrics
+}
