@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,8 +17,8 @@ func (l *loader) checkAcrossFiles() {
 	names := map[string]*field.Node{}
 	groups := map[string]field.Place{}
 	for path, m := range l.mappings() {
-		l.uniqueName(names, m, path)
-		l.uniqueGroup(groups, m, path)
+		named := l.uniqueName(names, m, path)
+		l.uniqueGroup(groups, m, path, named)
 	}
 }
 
@@ -65,30 +66,33 @@ func textAt(m *field.Node, path string) *field.Node {
 	return n
 }
 
-func (l *loader) uniqueName(names map[string]*field.Node, m *field.Node, path string) {
+// uniqueName says whether the mapping has a name of its own, and reports that of another.
+func (l *loader) uniqueName(names map[string]*field.Node, m *field.Node, path string) bool {
 	name := textAt(m, "name")
 	if name == nil {
-		return
+		return false
 	}
 	if first := names[name.Text]; first != nil {
 		l.errs.add(name.Place, path+".name", "", "%s is the name of another mapping, at %s", name.Shown(), first.Place)
-		return
+		return false
 	}
 	names[name.Text] = name
+	return true
 }
 
 // uniqueGroup refuses a consumer group that another mapping has on the same cluster: the two would take each other's
-// partitions. Two mappings of one name, which share its default group, are reported for the name alone.
-func (l *loader) uniqueGroup(groups map[string]field.Place, m *field.Node, path string) {
+// partitions. The default group of a mapping without a name of its own is not asked: the name is reported.
+func (l *loader) uniqueGroup(groups map[string]field.Place, m *field.Node, path string, named bool) {
 	cluster, group, name := textAt(m, "cluster"), textAt(m, "consumerGroupId"), textAt(m, "name")
-	if cluster == nil || group == nil && name == nil {
+	if cluster == nil || group == nil && (!named || m.At("consumerGroupId") != nil) {
 		return
 	}
-	place, text := m.Place, ""
+	at, text, shown := group, "", ""
 	if group != nil {
-		place, text = group.Place, group.Text
+		text, shown = group.Text, group.Shown()
 	} else {
-		place, text = name.Place, mapping.DefaultConsumerGroupID(mapping.Name(name.Text))
+		at, text = name, mapping.DefaultConsumerGroupID(mapping.Name(name.Text))
+		shown = fmt.Sprintf("%q", mapping.DefaultConsumerGroupID(mapping.Name(cmp.Or(name.Reference, name.Text))))
 	}
 	key := cluster.Text + "\x00" + text
 	first, twice := groups[key]
@@ -96,16 +100,7 @@ func (l *loader) uniqueGroup(groups map[string]field.Place, m *field.Node, path 
 		groups[key] = m.Place
 		return
 	}
-	shown := fmt.Sprintf("%q", text)
-	if group != nil {
-		shown = group.Shown()
-	} else if name.Reference != "" {
-		shown = "sluice-" + name.Reference
-	}
-	if group == nil && slices.ContainsFunc(l.errs, func(e *Error) bool { return e.Path == path+".name" && e.Line == name.Place.Line }) {
-		return
-	}
-	l.errs.add(place, path+".consumerGroupId", "", "%s is the consumer group of another mapping on the same cluster, at %s", shown, first)
+	l.errs.add(at.Place, path+".consumerGroupId", "", "%s is the consumer group of another mapping on the same cluster, at %s", shown, first)
 }
 
 // checkReferences finds the names of clusters and functions that do not exist.

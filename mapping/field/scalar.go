@@ -64,7 +64,11 @@ func ParseSize(text string) (int64, error) {
 		if !ok {
 			continue
 		}
-		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		number = strings.TrimSpace(number)
+		if whole, err := strconv.ParseInt(number, 10, 64); err == nil && whole <= math.MaxInt64/u.bytes {
+			return whole * u.bytes, nil // exact, where a float64 is not
+		}
+		f, err := strconv.ParseFloat(number, 64)
 		if f *= float64(u.bytes); err != nil || f >= math.MaxInt64 {
 			return 0, fmt.Errorf("is too large a size")
 		}

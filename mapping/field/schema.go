@@ -88,7 +88,8 @@ func (t *Type) scalarShape() object {
 	case KindTime:
 		return object{"anyOf": []any{
 			object{"type": "number", "minimum": 0, "maximum": lastSecond},
-			object{"type": "string", "pattern": secondsPattern}, object{"type": "string", "pattern": instantPattern},
+			object{"type": "string", "pattern": secondsPattern},
+			object{"type": "string", "pattern": instantPattern},
 		}}
 	}
 	s := object{"type": "string", "maxLength": t.Max}

@@ -53,7 +53,7 @@ func (t *Type) stringValue(n *Node) (any, string) {
 	case length > t.Max:
 		return nil, fmt.Sprintf("is longer than %d characters", t.Max)
 	case t.Pattern != "" && !compiled(t.Pattern).MatchString(n.Text):
-		return nil, "is not " + t.Looks
+		return nil, "is not " + t.Allowed()
 	}
 	if t.Check != nil {
 		if why := t.Check(n.Text); why != "" {
