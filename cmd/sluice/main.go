@@ -69,7 +69,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{cmd.CommandPath(), err}
 	})
-	root.AddCommand(newRun(), newValidate(), newSchema(), newVersion())
+	root.AddCommand(newRun(), newValidate(), newSchema(), newDemo(), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
 	}
