@@ -33,11 +33,11 @@ demo: build ## the whole system in one process, on an embedded Kafka
 test: ## tests that need Go alone, with the race detector where a C compiler is there
 	$(if $(RACE),CGO_ENABLED=1 )go test $(RACE) -timeout 5m ./...
 
-# One package at a time: they start brokers, kill them and measure rates, and would disturb each other.
+# Packages that have such tests, one at a time: they start brokers, kill them and measure rates, and would disturb each other.
 test-real: ## test, and the tests on a real Kafka (needs java and mvn; downloads Kafka once)
 	$(MAKE) --no-print-directory test
 	go run ./test/kafkatest/cmd/kafka-up -fetch
-	go test -tags real -count 1 -p 1 -v -timeout 40m ./test/...
+	go test -tags real -count 1 -p 1 -v -timeout 40m $$(tools/tagged.sh real)
 
 check: ## static checks: format, vet, lint, import directions, docs, stale tables, go.mod
 	tools/check.sh $(TAGS)
@@ -47,7 +47,7 @@ bench: ## throughput beside a minimal loop; writes the table of docs/PERFORMANCE
 
 soak: ## long runs on a real Kafka (an hour)
 	go run ./test/kafkatest/cmd/kafka-up -fetch
-	go test -tags 'real soak' -count 1 -p 1 -v -timeout 60m ./test/...
+	go test -tags 'real soak' -count 1 -p 1 -v -timeout 60m $$(tools/tagged.sh soak)
 
 clean: ## remove what make built
 	rm -rf bin

@@ -43,7 +43,7 @@ var rooms = []room{
 	{path: "internal/lifecycle", level: seam},
 
 	{path: "poller", level: engine, may: []string{
-		"record", "inflight", "filter", "failure", "invoke", "schema", "metric", "internal/lifecycle",
+		"record", "inflight", "filter", "failure", "scaling", "invoke", "schema", "metric", "internal/lifecycle",
 	}},
 
 	{path: "controller", level: control, may: []string{
