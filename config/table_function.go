@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/sluicehq/sluice/mapping/field"
@@ -27,7 +28,7 @@ var functionType = scope([]field.Field{
 	{
 		Name: "url",
 		Type: field.Type{
-			Kind: field.KindString, Min: 1, Max: 4096, Pattern: `^https?://[^\s]+$`, Looks: "an http or https URL",
+			Kind: field.KindString, Min: 1, Max: 4096, Pattern: regexp.MustCompile(`^https?://[^\s]+$`), Looks: "an http or https URL",
 			Secret: true, // tokens stand in queries
 			Check:  wrongURL, Beyond: "what is no URL behind http://, and user names in it",
 		},

@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -21,7 +22,7 @@ var serverType = scope([]field.Field{
 		Name: "listen", Default: DefaultListen,
 		Type: field.Type{
 			Kind: field.KindString, Min: 1, Max: 300,
-			Pattern: `^(localhost|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|\[::1\]):[0-9]{1,5}$`,
+			Pattern: regexp.MustCompile(`^(localhost|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|\[::1\]):[0-9]{1,5}$`),
 			Looks: "a loopback address and port, such as 127.0.0.1:8440 " +
 				"(any other needs server.accessKeys, which are not yet supported)",
 			Check: wrongListen, Beyond: "the range of the port and of the address's numbers",
@@ -109,7 +110,7 @@ func fileType() field.Type {
 // hostPortType is the type of addresses; ports begin with lowest.
 func hostPortType(looks string, lowest int) field.Type {
 	return field.Type{
-		Kind: field.KindString, Min: 1, Max: 300, Pattern: `^([^\s:/,@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`, Looks: looks,
+		Kind: field.KindString, Min: 1, Max: 300, Pattern: regexp.MustCompile(`^([^\s:/,@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`), Looks: looks,
 		Check:  func(text string) string { return wrongPort(text, lowest) },
 		Beyond: "the range of the port",
 	}

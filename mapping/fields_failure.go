@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/sluicehq/sluice/mapping/field"
@@ -80,11 +81,11 @@ var onFailureType = field.Object(
 		Name: "destination", AWS: "DestinationConfig.OnFailure.Destination",
 		Type: field.Type{
 			Kind: field.KindString, Min: 0, Max: DestinationURIMax,
-			Pattern: `^(|kafka://([a-zA-Z0-9][a-zA-Z0-9._-]{0,127}/)?[a-zA-Z0-9._-]{1,249}|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:aws[a-z-]*:(s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|(sqs|sns):[a-z0-9-]+:[0-9]{12}:[a-zA-Z0-9_-]{1,256}(\.fifo)?))$`,
+			Pattern: regexp.MustCompile(`^(|kafka://([a-zA-Z0-9][a-zA-Z0-9._-]{0,127}/)?[a-zA-Z0-9._-]{1,249}|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:aws[a-z-]*:(s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|(sqs|sns):[a-z0-9-]+:[0-9]{12}:[a-zA-Z0-9_-]{1,256}(\.fifo)?))$`),
 			Looks:   destinationForms,
 			Check:   wrongDestination, Beyond: "FIFO queues and topics, and the topics . and ..",
 		},
-		NotYet: &field.NotYet{What: "a destination other than a Kafka topic", Pattern: `^(arn:|s3:)`},
+		NotYet: &field.NotYet{What: "a destination other than a Kafka topic", Pattern: regexp.MustCompile(`^(arn:|s3:)`)},
 		Doc: "`kafka://topic` on the mapping's cluster, `kafka://cluster/topic` on another, the ARN of an SQS standard queue, " +
 			"SNS standard topic or S3 bucket, or `s3://bucket`; empty for none. A topic that the mapping reads is refused.",
 		Source: "AWS, OnFailure; `kafka://cluster/topic` and `s3://bucket` are Sluice's",

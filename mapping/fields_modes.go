@@ -66,7 +66,7 @@ var queueFields = []field.Field{
 		Name: "shareAutoOffsetReset", Refused: onlyInQueue(), DefaultNote: "the broker's (latest)",
 		Type: field.Type{
 			Kind: field.KindString, Min: 1, Max: 64,
-			Pattern: `^(earliest|latest|by_duration:P.+)$`,
+			Pattern: regexp.MustCompile(`^(earliest|latest|by_duration:P.+)$`),
 			Looks:   "earliest, latest or by_duration:DURATION (ISO 8601, such as by_duration:PT1H)",
 			Check:   wrongOffsetReset, Beyond: "whether the duration is one",
 		},

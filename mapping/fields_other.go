@@ -1,6 +1,10 @@
 package mapping
 
-import "github.com/sluicehq/sluice/mapping/field"
+import (
+	"regexp"
+
+	"github.com/sluicehq/sluice/mapping/field"
+)
 
 var otherFields = []field.Field{
 	{
@@ -26,7 +30,7 @@ var otherFields = []field.Field{
 	},
 	{
 		Name: "tags", AWS: "Tags", Type: field.Map(field.Type{
-			Kind: field.KindString, Min: 0, Max: 256, Pattern: tagText, Looks: "up to 256 letters, digits, blanks and the characters _ . : / = + - @",
+			Kind: field.KindString, Min: 0, Max: 256, Pattern: regexp.MustCompile(tagText), Looks: "up to 256 letters, digits, blanks and the characters _ . : / = + - @",
 		}, 50, tagKey, "1 to 128 letters, digits, blanks and the characters _ . : / = + - @"),
 		NotYet: &field.NotYet{What: "tagging", EmptyIsFine: true},
 		Doc:    "Labels of the mapping.",

@@ -1,6 +1,10 @@
 package mapping
 
-import "github.com/sluicehq/sluice/mapping/field"
+import (
+	"regexp"
+
+	"github.com/sluicehq/sluice/mapping/field"
+)
 
 var sourceFields = []field.Field{
 	{
@@ -21,7 +25,7 @@ var sourceFields = []field.Field{
 		Type: field.Type{
 			Kind: field.KindList, Min: 1, Max: 100, Unique: true,
 			Elem: &field.Type{
-				Kind: field.KindString, Min: 1, Max: TopicExpressionMax + 1, Pattern: topicElement,
+				Kind: field.KindString, Min: 1, Max: TopicExpressionMax + 1, Pattern: regexp.MustCompile(topicElement),
 				Looks: "a topic name of up to 249 letters, digits, '.', '_' and '-', or ~ and a regular expression",
 				Check: wrongTopic, Beyond: "whether the expression behind ~ compiles (RE2)",
 			},

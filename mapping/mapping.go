@@ -23,6 +23,7 @@ type Mapping struct {
 	// Topics holds topic names, or one element that begins with "~": see [Mapping.TopicRegex].
 	Topics []string
 
+	// ConsumptionMode says how records are handed out; it is set.
 	ConsumptionMode ConsumptionMode
 
 	// ConsumerGroupID is Kafka's group id: of a consumer group in Stream and Ordered, of a share group in Queue.

@@ -2,9 +2,7 @@ package field
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -163,7 +161,7 @@ func (k checker) dictionary(t *Type, n *Node, path string) {
 	}
 	for _, m := range n.Members {
 		at := path + "." + m.Key
-		if t.Keys != "" && !compiled(t.Keys).MatchString(m.Key) {
+		if t.Keys != nil && !t.Keys.MatchString(m.Key) {
 			k.found.add(m.Place, at, "", "the name is not allowed; allowed: %s", t.KeysLook)
 		}
 		k.check(t.Elem, m.Value, at)
@@ -175,16 +173,4 @@ func count(n int, noun string) string {
 		noun = strings.TrimSuffix(noun, "y") + map[bool]string{true: "ies", false: "s"}[strings.HasSuffix(noun, "y")]
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-var patterns sync.Map // of regexp source → *regexp.Regexp; bounded by the tables' patterns
-
-// compiled returns a table's pattern, compiled once.
-func compiled(pattern string) *regexp.Regexp {
-	if re, ok := patterns.Load(pattern); ok {
-		return re.(*regexp.Regexp)
-	}
-	re := regexp.MustCompile(pattern)
-	patterns.Store(pattern, re)
-	return re
 }

@@ -81,8 +81,8 @@ func (k checker) notYet(f *Field, m *Member, path string) {
 		if slices.Contains(ny.Values, n.Text) {
 			k.found.add(n.Place, path, "", "%s is not yet supported; allowed now: %s", n.Shown(), words(without(f.Type.Values, ny.Values)))
 		}
-	case ny.Pattern != "" && !compiled(ny.Pattern).MatchString(n.Text):
-	case ny.Pattern != "":
+	case ny.Pattern != nil && !ny.Pattern.MatchString(n.Text):
+	case ny.Pattern != nil:
 		k.found.add(n.Place, path, "", "%s is not yet supported", ny.What)
 	default:
 		k.found.add(m.Place, path, "remove the key", "%s is not yet supported", ny.What)

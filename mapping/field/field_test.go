@@ -101,7 +101,7 @@ var sample = Type{
 		{Name: "size", Type: Type{Kind: KindSize, Min: 1, Max: 1 << 20}},
 		{Name: "wait", Type: Type{Kind: KindDuration, Min: 0, Max: int64(time.Hour)}, Default: time.Second},
 		{Name: "at", Type: Type{Kind: KindTime}},
-		{Name: "key", Type: Type{Kind: KindString, Min: 1, Max: 8, Secret: true, Pattern: `^[a-z]+$`}},
+		{Name: "key", Type: Type{Kind: KindString, Min: 1, Max: 8, Secret: true, Pattern: compile(`^[a-z]+$`)}},
 		{Name: "labels", Type: Map(String(0, 3, "", ""), 2, `^[a-z]$`, "one letter")},
 	},
 }

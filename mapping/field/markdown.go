@@ -144,7 +144,7 @@ func (ny *NotYet) sentence() string {
 	switch {
 	case ny.Values != nil:
 		return "**Not yet supported: " + strings.ReplaceAll(words(ny.Values), " or ", " and ") + ".**"
-	case ny.Pattern != "":
+	case ny.Pattern != nil:
 		return "**Not yet supported: " + ny.What + ".**"
 	}
 	return "**Not yet supported.**"

@@ -116,10 +116,15 @@ const (
 	lastSecond = 253402300799
 )
 
+var (
+	secondsText = regexp.MustCompile(secondsPattern)
+	instantText = regexp.MustCompile(instantPattern)
+)
+
 // ParseTime reads an instant: RFC 3339 («2026-11-30T10:15:00Z») or seconds since the epoch, fractions allowed, as AWS's
 // timestamps have them. It knows the years 1970 to 9999.
 func ParseTime(text string) (time.Time, error) {
-	if compiled(secondsPattern).MatchString(text) {
+	if secondsText.MatchString(text) {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return time.Time{}, fmt.Errorf("is not an instant")
@@ -127,7 +132,7 @@ func ParseTime(text string) (time.Time, error) {
 		return secondsToTime(f)
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || !compiled(instantPattern).MatchString(text) || t.Unix() < 0 || t.Unix() > lastSecond {
+	if err != nil || !instantText.MatchString(text) || t.Unix() < 0 || t.Unix() > lastSecond {
 		return time.Time{}, fmt.Errorf("is not an instant")
 	}
 	return t.UTC(), nil

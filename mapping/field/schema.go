@@ -40,8 +40,8 @@ func Shape(t *Type) map[string]any {
 		return t.listShape()
 	case KindMap:
 		s := object{"type": "object", "additionalProperties": Schema(t.Elem), "maxProperties": t.Max}
-		if t.Keys != "" {
-			s["propertyNames"] = object{"pattern": t.Keys}
+		if t.Keys != nil {
+			s["propertyNames"] = object{"pattern": t.Keys.String()}
 		}
 		return s
 	}
@@ -96,8 +96,8 @@ func (t *Type) scalarShape() object {
 	if t.Min > 0 {
 		s["minLength"] = t.Min
 	}
-	if t.Pattern != "" {
-		s["pattern"] = t.Pattern
+	if t.Pattern != nil {
+		s["pattern"] = t.Pattern.String()
 	}
 	return s
 }
@@ -131,7 +131,7 @@ func (f *Field) shape() object {
 	}
 	s := f.supportedShape()
 	s["description"] = f.Doc
-	if f.NotYet != nil && f.NotYet.Values == nil && f.NotYet.Pattern == "" {
+	if f.NotYet != nil && f.NotYet.Values == nil && f.NotYet.Pattern == nil {
 		s["description"] = "Not yet supported. " + f.Doc
 	}
 	if d := f.plainDefault(); d != nil {
@@ -152,8 +152,8 @@ func (f *Field) supportedShape() object {
 	switch {
 	case ny.Values != nil:
 		return object{"allOf": []any{Shape(&f.Type), object{"not": object{"enum": anys(ny.Values)}}}}
-	case ny.Pattern != "":
-		return object{"allOf": []any{Shape(&f.Type), object{"not": object{"type": "string", "pattern": ny.Pattern}}}}
+	case ny.Pattern != nil:
+		return object{"allOf": []any{Shape(&f.Type), object{"not": object{"type": "string", "pattern": ny.Pattern.String()}}}}
 	case !ny.EmptyIsFine:
 		return nothing()
 	case f.Type.Kind == KindString:

@@ -1,5 +1,7 @@
 package field
 
+import "regexp"
+
 // Kind is the kind of a type.
 type Kind int
 
@@ -44,8 +46,8 @@ type Type struct {
 	Also []int64
 	// Values are the words of a KindEnum.
 	Values []string
-	// Pattern is a regular expression that a KindString matches; it keeps to what RE2 and ECMA-262 share. "" is any text.
-	Pattern string
+	// Pattern is what a KindString matches; it keeps to what RE2 and ECMA-262 share. nil is any text.
+	Pattern *regexp.Regexp
 	// Looks says in words what text looks like that fits Pattern and Check.
 	Looks string
 	// Check says why text is not allowed, beyond Pattern, or "". It does not repeat the text. It is not called on text that
@@ -61,8 +63,9 @@ type Type struct {
 	Elem *Type
 	// Unique refuses a list that holds the same text twice.
 	Unique bool
-	// Keys is the pattern of a KindMap's keys, KeysLook says it in words.
-	Keys, KeysLook string
+	// Keys is the pattern of a KindMap's keys, nil for any, and KeysLook says it in words.
+	Keys     *regexp.Regexp
+	KeysLook string
 	// Fields are the fields of a KindObject.
 	Fields []Field
 	// Rules are what must hold between the fields of a KindObject that is a scope.
@@ -129,9 +132,9 @@ type Refusal struct {
 type NotYet struct {
 	// What is not yet supported, as the subject of a sentence; not needed with Values, which speak for themselves.
 	What string
-	// Values are the words that need it, and Pattern matches the text that needs it; where both are empty every value does.
+	// Values are the words that need it, and Pattern matches the text that needs it; where both are nil every value does.
 	Values  []string
-	Pattern string
+	Pattern *regexp.Regexp
 	// EmptyIsFine lets an empty string, list or object pass: it asks for nothing.
 	EmptyIsFine bool
 }
@@ -154,9 +157,10 @@ type Violation struct {
 	Path, Message, Hint string
 }
 
-// String returns a type of text of min to max characters that matches pattern; looks says in words what is allowed.
+// String returns a type of text of minChars to maxChars characters that matches pattern, "" for any; looks says in words what
+// is allowed.
 func String(minChars, maxChars int64, pattern, looks string) Type {
-	return Type{Kind: KindString, Min: minChars, Max: maxChars, Pattern: pattern, Looks: looks}
+	return Type{Kind: KindString, Min: minChars, Max: maxChars, Pattern: compile(pattern), Looks: looks}
 }
 
 // Enum returns a type of words.
@@ -180,7 +184,15 @@ func List(elem Type, minItems, maxItems int64) Type {
 
 // Map returns a type of objects with at most maxEntries keys that match keys.
 func Map(elem Type, maxEntries int64, keys, keysLook string) Type {
-	return Type{Kind: KindMap, Elem: &elem, Max: maxEntries, Keys: keys, KeysLook: keysLook}
+	return Type{Kind: KindMap, Elem: &elem, Max: maxEntries, Keys: compile(keys), KeysLook: keysLook}
+}
+
+// compile returns a table's pattern, nil for "".
+func compile(pattern string) *regexp.Regexp {
+	if pattern == "" {
+		return nil
+	}
+	return regexp.MustCompile(pattern)
 }
 
 // Object returns a type of objects with those fields.

@@ -52,7 +52,7 @@ func (t *Type) stringValue(n *Node) (any, string) {
 		return nil, fmt.Sprintf("is shorter than %d characters", t.Min)
 	case length > t.Max:
 		return nil, fmt.Sprintf("is longer than %d characters", t.Max)
-	case t.Pattern != "" && !compiled(t.Pattern).MatchString(n.Text):
+	case t.Pattern != nil && !t.Pattern.MatchString(n.Text):
 		return nil, "is not " + t.Allowed()
 	}
 	if t.Check != nil {
