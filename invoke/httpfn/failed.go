@@ -68,6 +68,20 @@ func (f *Function) hintForNetwork(err error) string {
 	return "check " + field + ".url"
 }
 
+// hadConnection says whether err came after a connection had been made: where it did not, another try is for the
+// failure room to time.
+func hadConnection(err error) bool {
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "remote error"),
+		errors.As(err, &certificate), errors.As(err, &record), isTimeout(err):
+		return false
+	}
+	return true
+}
+
 func isTimeout(err error) bool {
 	var n net.Error
 	return errors.As(err, &n) && n.Timeout()

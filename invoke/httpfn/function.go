@@ -7,17 +7,16 @@
 // # What counts as sent
 //
 // An event counts as sent from the moment that its first byte is given to a connection. Whatever goes wrong before
-// (no address, connection refused, TLS handshake, a kept-alive connection that the server had closed) is
-// Unreachable and spends no attempt; whatever goes wrong after is the function's failure, because the function may
-// have run. On a kept-alive connection that dies before the event was sent, the Transport takes another connection
-// by itself. One case cannot be told apart: the server closes a kept-alive connection in the very moment in which
-// the event is on its way. It spends an attempt. To keep it rare, connections are closed here once they have been
-// idle for 1.5 s, before the servers that we know of do (gunicorn after 2 s, Node.js and uvicorn after 5 s).
+// (no address, connection refused, TLS handshake) is Unreachable and spends no attempt; whatever goes wrong after is
+// the function's failure, because the function may have run. A kept-alive connection that turns out to be closed
+// before the event was sent is replaced by a new one within the same call. One case cannot be told apart: the server
+// closes a kept-alive connection in the very moment in which the event is on its way (with TLS, in which it is being
+// encrypted). It spends an attempt. To keep it rare, connections are closed here once they have been idle for 1.5 s,
+// before the servers that we know of do (gunicorn after 2 s, Node.js and uvicorn after 5 s).
 package httpfn
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -36,8 +35,9 @@ type Function struct {
 	inBody    bool // errors are told by the body as well
 	emulator  bool // the path is that of Lambda's Invoke API
 	transport http.RoundTripper
-	base      *http.Request // what all requests share
-	exchanges sync.Pool     // of *exchange: what one request needs, used again
+	fresh     http.RoundTripper // makes a new connection for every request
+	base      *http.Request     // what all requests share
+	exchanges sync.Pool         // of *exchange: what one request needs, used again
 }
 
 var _ invoke.Function = (*Function)(nil)
@@ -50,9 +50,6 @@ type exchange struct {
 	answered bool // a response came: the Transport has sent the headers
 	scratch  [4 << 10]byte
 }
-
-// connectionsMax bounds how many connections are tried for one call.
-const connectionsMax = 4
 
 // The request's headers of ours, in canonical spelling, so that they can be put into the map as they are.
 const (
@@ -73,8 +70,11 @@ func New(c Config) (*Function, error) {
 		f.timeout = TimeoutDefault
 	}
 	f.inBody = c.ErrorDetection == DetectBody || c.ErrorDetection != DetectHeader && f.emulator
+	f.fresh = f.transport
 	if f.transport == nil {
-		f.transport = NewTransport(c)
+		fresh := NewTransport(c)
+		fresh.DisableKeepAlives = true
+		f.transport, f.fresh = NewTransport(c), fresh
 	}
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
@@ -102,7 +102,8 @@ func newExchange(shared http.Header) *exchange {
 	return x
 }
 
-// Close closes the connections that are idle. The function can be invoked again.
+// Close closes the connections that are idle. It is for a function that is not invoked any more: net/http may count a
+// connection as idle a moment before the call on it has its response.
 func (f *Function) Close() {
 	if t, ok := f.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
@@ -147,29 +148,33 @@ func (f *Function) exchange(ctx context.Context, x *exchange, req *invoke.Reques
 	return f.succeeded(ctx, x, req, resp)
 }
 
-// send sends the request and waits for the response's headers. A kept-alive connection that turns out dead before
-// anything was sent is replaced, up to connectionsMax times.
+// send sends the request and waits for the response's headers. Where a kept-alive connection turns out dead before any
+// of the event was sent, it tries once more on a new one. net/http does so in some cases only, because it does not
+// know that a POST may be sent again if none of its body was; and it might take the next dead one.
 func (f *Function) send(ctx context.Context, x *exchange, req *invoke.Request) (*http.Response, *invoke.Error) {
 	x.answered = false
 	x.values = [4]string{headerValue(req.Mapping), strconv.Itoa(req.Attempt), req.BatchID, traceparent()}
-	for tried := 1; ; tried++ {
-		r := f.base.WithContext(ctx)
-		r.Header = x.header
-		if len(req.Body) > 0 {
-			r.ContentLength = int64(len(req.Body))
-			r.Body = x.event.hold(req.Body)
-			r.GetBody = x.event.again
-		}
-		resp, err := f.transport.RoundTrip(r)
-		if err == nil {
-			x.answered = true
-			return resp, nil
-		}
-		if sent := x.event.touched(); sent || tried == connectionsMax || !errors.Is(err, errDead) {
-			return nil, f.failed(ctx, err, sent)
-		}
-		x.event.release() // the Transport may hold on to the old body: it reads nothing any more
+	resp, err := f.transport.RoundTrip(f.request(ctx, x, req))
+	if err != nil && !x.event.touched() && hadConnection(err) && ctx.Err() == nil {
+		x.event.release()
+		resp, err = f.fresh.RoundTrip(f.request(ctx, x, req))
 	}
+	if err != nil {
+		return nil, f.failed(ctx, err, x.event.touched())
+	}
+	x.answered = true
+	return resp, nil
+}
+
+func (f *Function) request(ctx context.Context, x *exchange, req *invoke.Request) *http.Request {
+	r := f.base.WithContext(ctx)
+	r.Header = x.header
+	if len(req.Body) > 0 {
+		r.ContentLength = int64(len(req.Body))
+		r.Body = x.event.hold(req.Body)
+		r.GetBody = x.event.again
+	}
+	return r
 }
 
 // succeeded reads the response of a call that HTTP says went well.

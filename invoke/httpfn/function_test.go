@@ -236,17 +236,41 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-// TestADeadIdleConnectionCostsNoAttempt: the server closes its idle connections; the next call takes another one.
+// TestADeadIdleConnectionCostsNoAttempt: the server has closed or reset the idle connections, which the Transport
+// may notice before, while or after it picks one for the next call.
 func TestADeadIdleConnectionCostsNoAttempt(t *testing.T) {
-	server := httptest.NewServer(answer(200, nil, ""))
+	var mu sync.Mutex
+	var conns []net.Conn
+	server := httptest.NewUnstartedServer(answer(200, nil, ""))
+	server.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+		}
+	}
+	server.Start()
 	defer server.Close()
 	f := newFunction(t, Config{URL: server.URL, IdleConnTimeout: time.Minute})
-	for range 20 {
-		if _, err := f.Invoke(t.Context(), request()); err != nil {
-			t.Fatal(err)
+	for i := range 300 {
+		var wg sync.WaitGroup
+		for range 1 + i%4 {
+			wg.Go(func() {
+				if _, err := f.Invoke(t.Context(), request()); err != nil {
+					t.Errorf("round %d: %v", i, err)
+				}
+			})
 		}
-		server.CloseClientConnections()
-		// CloseClientConnections has sent the FIN; on loopback it is there before the next call writes.
+		wg.Wait()
+		mu.Lock()
+		for _, c := range conns {
+			if i%2 == 0 {
+				_ = c.(*net.TCPConn).SetLinger(0) // a reset
+			}
+			c.Close()
+		}
+		conns = nil
+		mu.Unlock()
 	}
 }
 
