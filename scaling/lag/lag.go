@@ -66,6 +66,11 @@ type Partition struct {
 	Lag int64
 }
 
+// String is for logs and tests: «orders-3: 42 behind (1500 of 1542)».
+func (p Partition) String() string {
+	return fmt.Sprintf("%s: %d behind (%d of %d)", p.TopicPartition, p.Lag, p.Committed, p.End)
+}
+
 // Reading is the lag of a group at one moment.
 type Reading struct {
 	// Partitions by topic and number, those that could be read.
