@@ -181,6 +181,15 @@ func TestAFileThatCannotBeReadHidesNoMistakesAndMakesNone(t *testing.T) {
 	}
 }
 
+func TestAMissingFileMakesNoUnknownClusters(t *testing.T) {
+	dir := write(t, map[string]string{"a.yaml": "mappings: [{name: a, function: f, cluster: main, topics: [a]}]\n"})
+	_, err := config.Load([]string{filepath.Join(dir, "a.yaml"), filepath.Join(dir, "clusters.yaml")}, config.Options{})
+	var all config.Errors
+	if !errors.As(err, &all) || len(all) != 1 || !strings.HasSuffix(err.Error(), "clusters.yaml: cannot be read: no such file or directory") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestLoadIsBounded(t *testing.T) {
 	bomb := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c <= 'j'; c++ {

@@ -12,7 +12,9 @@ import (
 // It is also the check of a configuration: there is none beside it.
 func Load(files []string, o Options) (*Config, error) {
 	l := newLoader(o)
-	for _, file := range findFiles(files, &l.errs) {
+	found := findFiles(files, &l.errs)
+	l.incomplete = len(l.errs) > 0
+	for _, file := range found {
 		data, err := l.options.ReadFile(file)
 		if err != nil {
 			l.errs.add(field.Place{File: file}, "", "", "cannot be read: %s", reason(err))
