@@ -16,7 +16,6 @@ import (
 
 // failed says what an exchange without response means. sent is whether any of the event may have reached the target.
 func (f *Function) failed(ctx context.Context, err error, sent bool) *invoke.Error {
-	kind := invoke.FunctionError
 	ended := ctx.Err()
 	switch {
 	case errors.Is(ended, context.Canceled):
@@ -24,9 +23,9 @@ func (f *Function) failed(ctx context.Context, err error, sent bool) *invoke.Err
 	case !sent:
 		return &invoke.Error{Kind: invoke.Unreachable, Err: err, Hint: f.hintForNetwork(err)}
 	case ended != nil:
-		kind = invoke.Timeout
+		return &invoke.Error{Kind: invoke.Timeout, Err: fmt.Errorf("no response within the time-out: %w", err)}
 	}
-	return &invoke.Error{Kind: kind, Err: err}
+	return &invoke.Error{Kind: invoke.FunctionError, Err: err}
 }
 
 // brokenOff says what it means that the body of a 2xx response did not come to its end.

@@ -47,7 +47,7 @@ type exchange struct {
 	header   http.Header
 	values   [4]string // what of the header differs from call to call
 	event    event
-	answered bool // a response came: the Transport has sent the headers
+	answered bool // by a response: the Transport is done with the headers
 	scratch  [4 << 10]byte
 }
 
@@ -155,14 +155,15 @@ func (f *Function) send(ctx context.Context, x *exchange, req *invoke.Request) (
 	x.answered = false
 	x.values = [4]string{headerValue(req.Mapping), strconv.Itoa(req.Attempt), req.BatchID, traceparent()}
 	resp, err := f.transport.RoundTrip(f.request(ctx, x, req))
-	if err != nil && !x.event.touched() && hadConnection(err) && ctx.Err() == nil {
+	again := err != nil && !x.event.touched() && hadConnection(err) && ctx.Err() == nil
+	if again {
 		x.event.release()
 		resp, err = f.fresh.RoundTrip(f.request(ctx, x, req))
 	}
 	if err != nil {
 		return nil, f.failed(ctx, err, x.event.touched())
 	}
-	x.answered = true
+	x.answered = !again // who knows what the first Transport still reads
 	return resp, nil
 }
 
