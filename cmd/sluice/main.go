@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -63,29 +64,52 @@ func newRoot() *cobra.Command {
 			"mappings, on your own machines.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{cmd.CommandPath(), err}
 	})
-	root.AddCommand(newRun(), newValidate(), newSchema(), newDemo(), newVersion())
-	for _, c := range root.Commands() {
-		c.Args = usageArgs(c.Args)
-	}
-	root.Args = usageArgs(root.Args)
+	root.AddCommand(newRun(), newDemo(), newInit(), newValidate(), newSchema(), newStatus(), newExplain(), newVersion())
+	root.SuggestionsMinimumDistance = 2
+	root.InitDefaultCompletionCmd()
+	strict(root.Commands())
 	return root
 }
 
-// usageArgs makes wrong positional arguments usage errors.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	if check == nil {
-		check = cobra.NoArgs
-	}
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return &usageError{cmd.CommandPath(), err}
+// strict makes wrong usage of the commands usage errors.
+func strict(commands []*cobra.Command) {
+	for _, c := range commands {
+		c.Args = noArguments
+		c.PreRunE = requiredFlags
+		if !c.Runnable() { // else its arguments would not be looked at
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
+		strict(c.Commands())
+	}
+}
+
+// requiredFlags makes a missing flag a usage error.
+func requiredFlags(cmd *cobra.Command, _ []string) error {
+	if err := cmd.ValidateRequiredFlags(); err != nil {
+		return &usageError{cmd.CommandPath(), err}
+	}
+	return nil
+}
+
+// noArguments refuses positional arguments: every command takes flags alone.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return nil
 	}
+	err := fmt.Errorf("unexpected argument %q", args[0])
+	if cmd.HasAvailableSubCommands() {
+		err = fmt.Errorf("unknown command %q", args[0])
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+		}
+	} else if cmd.Flags().Lookup("file") != nil {
+		err = fmt.Errorf("%w; did you mean -f %s?", err, args[0])
+	}
+	return &usageError{cmd.CommandPath(), err}
 }

@@ -26,7 +26,6 @@ func newRun() *cobra.Command {
 		Long: "Run the mappings of the configuration until SIGTERM or SIGINT; what is in flight then has server.drainTimeout\n" +
 			"to end. A second signal stops at once.",
 		Example: "  sluice run -f sluice.yaml\n  sluice run -f conf.d --log-format json\n  sluice run -f sluice.yaml --until-lag-zero",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	fileFlag(cmd, &o.files)
