@@ -71,7 +71,7 @@ func TestBrokersDieAndComeBack(t *testing.T) {
 			c.Produce(&kgo.Record{Topic: topic, Partition: p})
 		}
 		c.Restart(id)
-		time.Sleep(time.Second) // let it catch up: with the next broker gone, two replicas must be in sync
+		c.WaitInSync(time.Minute, topic)
 	}
 	c.StopBroker(1)
 	c.Restart(1)

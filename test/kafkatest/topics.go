@@ -45,6 +45,27 @@ func (c *Cluster) leaders(ctx context.Context, name string, partitions int) erro
 	return nil
 }
 
+// WaitInSync waits until every replica of the topics' partitions is in sync, as after Restart and before the next Kill.
+func (c *Cluster) WaitInSync(timeout time.Duration, topics ...string) {
+	c.t.Helper()
+	c.poll(timeout, func() error {
+		ctx, cancel := c.context()
+		defer cancel()
+		listed, err := c.Admin().ListTopics(ctx, topics...)
+		if err != nil {
+			return err
+		}
+		for _, topic := range listed {
+			for _, p := range topic.Partitions {
+				if p.Leader < 0 || len(p.ISR) < len(p.Replicas) {
+					return fmt.Errorf("%s-%d: %d of %d replicas in sync", topic.Topic, p.Partition, len(p.ISR), len(p.Replicas))
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // AnyPartition lets Produce choose by key, or by turn where there is none.
 const AnyPartition = -1
 
