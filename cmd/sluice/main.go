@@ -64,28 +64,26 @@ func newRoot() *cobra.Command {
 			"mappings, on your own machines.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{cmd.CommandPath(), err}
 	})
 	root.AddCommand(newRun(), newDemo(), newInit(), newValidate(), newSchema(), newStatus(), newExplain(), newVersion())
-	root.SuggestionsMinimumDistance = 2
 	root.InitDefaultCompletionCmd()
-	strict(root.Commands())
+	strict(root)
 	return root
 }
 
-// strict makes wrong usage of the commands usage errors.
-func strict(commands []*cobra.Command) {
-	for _, c := range commands {
-		c.Args = noArguments
-		c.PreRunE = requiredFlags
-		if !c.Runnable() { // else its arguments would not be looked at
-			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-		strict(c.Commands())
+// strict makes wrong usage of a command and those below it usage errors.
+func strict(c *cobra.Command) {
+	c.Args = noArguments
+	c.PreRunE = requiredFlags
+	c.SuggestionsMinimumDistance = 2
+	if !c.Runnable() { // else its arguments would not be looked at
+		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, below := range c.Commands() {
+		strict(below)
 	}
 }
 

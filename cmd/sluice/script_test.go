@@ -38,7 +38,6 @@ func TestMain(m *testing.M) {
 //	ready                      waits until the service at $LISTEN is ready
 //	await REGEXP COMMAND...    repeats the command until its output matches; stdout then checks that output
 //	code N COMMAND...          runs a command that must end with exit code N
-//	sleep DURATION             waits
 //	isjson FILE                checks that the file, or stdout, is JSON
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -60,7 +59,6 @@ func TestScripts(t *testing.T) {
 			"ready":    rigged((*rig).ready),
 			"await":    rigged((*rig).await),
 			"code":     rigged((*rig).code),
-			"sleep":    rigged((*rig).sleep),
 			"isjson":   rigged((*rig).isJSON),
 		},
 	})
@@ -211,12 +209,6 @@ func (r *rig) code(ts *testscript.TestScript, args []string) error {
 		return fmt.Errorf("ended with %v, want exit code %d", err, want)
 	}
 	return nil
-}
-
-func (r *rig) sleep(_ *testscript.TestScript, args []string) error {
-	d, err := time.ParseDuration(args[0])
-	time.Sleep(d)
-	return err
 }
 
 func (r *rig) isJSON(ts *testscript.TestScript, args []string) error {

@@ -51,10 +51,11 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 type statusOptions struct {
 	asking
 	watch, why bool
+	every      time.Duration // between two looks
 }
 
 func newStatus() *cobra.Command {
-	var o statusOptions
+	o := statusOptions{every: time.Second}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the mappings of a running service",
@@ -87,9 +88,6 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 	return o.follow(ctx, cmd.OutOrStdout(), c)
 }
 
-// The pause between two looks.
-const watchEvery = time.Second
-
 // follow asks and prints until ctx ends. A service that was there and does not answer may come back.
 func (o *statusOptions) follow(ctx context.Context, out io.Writer, c *client.Client) error {
 	seen := false
@@ -113,7 +111,7 @@ func (o *statusOptions) follow(ctx context.Context, out io.Writer, c *client.Cli
 			return err
 		}
 		select {
-		case <-time.After(watchEvery):
+		case <-time.After(o.every):
 		case <-ctx.Done():
 			return nil
 		}

@@ -25,6 +25,7 @@ type Options struct {
 	Out      io.Writer
 	Terminal bool
 
+	// Version and Commit are what the service says of itself.
 	Version, Commit string
 	// Log gets the log of the service and of the demo.
 	Log *slog.Logger
@@ -120,7 +121,7 @@ func (d *demo) run(ctx context.Context) error {
 	if err == nil {
 		err = d.summarize(stop)
 	} else {
-		d.tally(stop)
+		d.tally(stop, false)
 	}
 	return errors.Join(err, hands.stop())
 }

@@ -37,7 +37,7 @@ func (d *demo) show(ctx context.Context) {
 
 // showBars draws for each scene a bar of what is produced, one of what is settled, and a line of figures.
 func (d *demo) showBars(ctx context.Context) {
-	bars := mpb.New(mpb.WithOutput(d.Out), mpb.WithWidth(64), mpb.WithRefreshRate(100*time.Millisecond))
+	bars := mpb.New(mpb.WithOutput(d.Out), mpb.WithWidth(64), mpb.WithRefreshRate(100*time.Millisecond), mpb.WithAutoRefresh())
 	meters := newMeters(d)
 	type pair struct{ produced, settled, figures *mpb.Bar }
 	var pairs []pair

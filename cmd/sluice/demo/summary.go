@@ -28,7 +28,7 @@ func (r *result) proven() bool {
 
 // summarize shows the results; it returns ErrUnproven if something is not as it should be.
 func (d *demo) summarize(ctx context.Context) error {
-	results := d.tally(ctx)
+	results := d.tally(ctx, true)
 	if slices.ContainsFunc(results, func(r *result) bool { return !r.proven() }) {
 		return ErrUnproven
 	}
@@ -44,8 +44,8 @@ func (d *demo) summarize(ctx context.Context) error {
 	return nil
 }
 
-// tally shows the results as they are.
-func (d *demo) tally(ctx context.Context) []*result {
+// tally shows the results as they are. Ended says that everything should be settled.
+func (d *demo) tally(ctx context.Context, ended bool) []*result {
 	results := make([]*result, 0, len(d.scenes))
 	for _, s := range d.scenes {
 		r := &result{scene: s, poisoned: s.poisoned()}
@@ -58,8 +58,11 @@ func (d *demo) tally(ctx context.Context) []*result {
 		results = append(results, r)
 	}
 	fmt.Fprintln(d.Out)
-	table(d.Out, results)
+	table(d.Out, results, ended)
 	for _, r := range results {
+		if !ended {
+			break // what is missing is no fault
+		}
 		for _, fault := range r.faults {
 			fmt.Fprintln(d.Out, "  "+fault)
 		}
@@ -95,7 +98,7 @@ func (s *scene) committed(ctx context.Context, kafka *cluster) (int64, error) {
 }
 
 // table prints a line for each figure and a column for each scene.
-func table(out io.Writer, results []*result) {
+func table(out io.Writer, results []*result, ended bool) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	row := func(name string, value func(r *result) string) {
 		cells := []string{name}
@@ -117,15 +120,22 @@ func table(out io.Writer, results []*result) {
 	row("poison record", func(r *result) string { return poison(r) })
 	number("duplicates", func(r *result) int64 { return r.counts.Duplicates })
 	number("order violations", func(r *result) int64 { return r.violations })
-	number("lost or not settled", func(r *result) int64 { return r.lost })
-	row("content", func(r *result) string {
-		if r.counts.Sent == r.counts.Seen {
-			return "as it was sent"
-		}
-		return "CHANGED"
-	})
+	if ended {
+		number("lost", func(r *result) int64 { return r.lost })
+		row("content", func(r *result) string { return content(r) })
+	} else {
+		number("not settled", func(r *result) int64 { return r.lost })
+	}
 	number("not committed", func(r *result) int64 { return r.uncommitted })
 	_ = w.Flush() // writes to where everything else went
+}
+
+// content says whether the amounts that the function saw are those that were sent.
+func content(r *result) string {
+	if r.counts.Sent == r.counts.Seen {
+		return "as it was sent"
+	}
+	return "CHANGED"
 }
 
 // poison says where the poison record is, and whether it is a dead letter.
