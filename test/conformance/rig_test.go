@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,12 +27,15 @@ type rig struct {
 	ledger     *ledger.Ledger
 }
 
+// rigs counts, so that each has topics of its own.
+var rigs atomic.Int32
+
 // poisonMark is in the value of records that the script poisons.
 const poisonMark = "poison"
 
 func newRig(t *testing.T, c *kafkatest.Cluster, partitions int32, script function.Script) *rig {
 	t.Helper()
-	r := &rig{t: t, cluster: c, topic: c.Name("orders"), ledger: ledger.New(ledger.PerPartition)}
+	r := &rig{t: t, cluster: c, topic: fmt.Sprintf("%s-%d", c.Name("orders"), rigs.Add(1)), ledger: ledger.New(ledger.PerPartition)}
 	r.dlq = r.topic + "-dlq"
 	r.group = record.GroupID("g-" + r.topic)
 	c.CreateTopic(r.topic, partitions, nil)
