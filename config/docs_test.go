@@ -8,7 +8,7 @@ import (
 	"github.com/sluicehq/sluice/config"
 )
 
-func TestTheConfigurationPageIsThatOfTheTables(t *testing.T) {
+func TestUpToDateConfigurationPage(t *testing.T) {
 	const page = "../docs/CONFIGURATION.md"
 	if *update {
 		if err := os.WriteFile(page, config.Markdown(), 0o644); err != nil {

@@ -112,6 +112,10 @@ func (r *runner) kafkaProblem() string {
 		return ""
 	}
 	err := r.adapters.Feed.Problem()
+	if err == nil && !r.adapters.Feed.Joined() {
+		// The client tries to join for ever and says nothing; the same trouble shows where offsets are read.
+		err = r.seen.offsetsError
+	}
 	if err == nil {
 		return ""
 	}

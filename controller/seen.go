@@ -15,6 +15,7 @@ type seen struct {
 	lag                        int64
 	lagKnown                   bool
 	lagError                   string
+	offsetsError               error
 	recordsPerSec, bytesPerSec float64
 	throttled                  bool
 	offsets                    map[record.TopicPartition]Offsets
@@ -38,7 +39,7 @@ func (s *seen) update(now time.Time, rd reading, states []inflight.State, m *map
 	}
 	s.at, s.throttled = now, throttled
 	s.lag, s.lagKnown = lagOf(rd)
-	s.lagError = ""
+	s.lagError, s.offsetsError = "", rd.err
 	if !s.lagKnown {
 		s.lagError = unknown(rd)
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	Throughput  int64
 	Concurrency int
 
+	// Metrics count and Watch remembers what happens; Log is told of failures.
 	Metrics *metric.Mapping
 	Watch   *Watch
 	Log     *slog.Logger

@@ -73,7 +73,7 @@ func (c Cluster) options(log *slog.Logger) ([]kgo.Opt, error) {
 		kgo.SeedBrokers(c.BootstrapServers...),
 		kgo.ClientID(ClientID),
 		kgo.DialTimeout(DialTimeout),
-		kgo.WithLogger(kslog.New(slog.New(atLeastWarn{log.Handler()}).With("cluster", c.Name))),
+		kgo.WithLogger(kslog.New(slog.New(newClientLog(log.Handler())).With("cluster", c.Name))),
 	}
 	errs := []error{c.check()}
 	if c.TLS != nil {
@@ -104,19 +104,4 @@ func (s *SASL) mechanism() sasl.Mechanism {
 		return scram.Auth{User: s.Username, Pass: string(s.Password)}.AsSha512Mechanism()
 	}
 	return nil
-}
-
-// atLeastWarn keeps the client's own chatter, which is for its developers, out of an operator's log.
-type atLeastWarn struct{ slog.Handler }
-
-func (h atLeastWarn) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
-}
-
-func (h atLeastWarn) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return atLeastWarn{h.Handler.WithAttrs(attrs)}
-}
-
-func (h atLeastWarn) WithGroup(name string) slog.Handler {
-	return atLeastWarn{h.Handler.WithGroup(name)}
 }

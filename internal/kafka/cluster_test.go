@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -117,7 +118,7 @@ func TestAPasswordInTheClearIsWarnedOf(t *testing.T) {
 // The client's chatter below warnings stays out of the log, whatever the level of the log.
 func TestOnlyWarningsOfTheClientAreLogged(t *testing.T) {
 	var b strings.Builder
-	log := slog.New(atLeastWarn{slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})})
+	log := slog.New(newClientLog(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	log.With("a", 1).WithGroup("g").Info("chatter")
 	log.With("a", 1).WithGroup("g").Warn("trouble")
 	if got := b.String(); strings.Contains(got, "chatter") || !strings.Contains(got, "trouble") {
@@ -132,4 +133,23 @@ func TestExplainKnowsNoError(t *testing.T) {
 	if reason, _ := Explain(errors.New("x")); reason != "the Kafka request failed" {
 		t.Errorf("an unknown error is %q", reason)
 	}
+}
+
+// Fault 107: the error log of a trouble that goes on has at most a line in 10 s.
+func TestATroubleThatGoesOnIsLoggedOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		log := slog.New(newClientLog(slog.NewTextHandler(&b, nil))).With("cluster", "main")
+		for range 250 {
+			log.Error("unable to dial", "broker", "seed_0", "err", "refused")
+			time.Sleep(100 * time.Millisecond)
+		}
+		log.Error("unable to dial", "broker", "seed_1", "err", "refused")
+		if n := strings.Count(b.String(), "seed_0"); n != 3 {
+			t.Errorf("25 s of the same trouble gave %d lines", n)
+		}
+		if !strings.Contains(b.String(), "not_logged=99") || !strings.Contains(b.String(), "seed_1") {
+			t.Errorf("log:\n%s", b.String())
+		}
+	})
 }

@@ -30,9 +30,11 @@ type Config struct {
 	Topics []string
 	Regex  string
 
+	// Start is where a partition without a committed offset begins; StartAt goes with AtTimestamp.
 	Start   Position
 	StartAt time.Time
 
+	// Limits bound the batches, Sizes tell what records take in an event.
 	Limits inflight.Limits
 	Sizes  inflight.Sizes
 
