@@ -1,0 +1,361 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicehq/sluice/controller"
+	"github.com/sluicehq/sluice/inflight"
+	"github.com/sluicehq/sluice/internal/lifecycle"
+	"github.com/sluicehq/sluice/internal/lifecycle/lifecycletest"
+	"github.com/sluicehq/sluice/invoke"
+	"github.com/sluicehq/sluice/mapping"
+	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller"
+	"github.com/sluicehq/sluice/record"
+)
+
+// world is everything around a controller, in memory.
+type world struct {
+	mu       sync.Mutex
+	openErr  error
+	opened   int
+	closed   int
+	backlog  int // records that a feed finds when it is made
+	feed     *feed
+	lagErr   error
+	function func(ctx context.Context, req *invoke.Request) (invoke.Response, error)
+}
+
+// Encoder is controller.Opener's.
+func (w *world) Encoder(*mapping.Mapping) *invoke.Encoder { return invoke.NewEncoder(invoke.Source{}) }
+
+// Open is controller.Opener's.
+func (w *world) Open(_ context.Context, _ *mapping.Mapping, s controller.FeedSpec) (*controller.Adapters, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.openErr != nil {
+		return nil, w.openErr
+	}
+	w.opened++
+	w.feed = newFeed(s)
+	w.feed.add(w.backlog)
+	return &controller.Adapters{
+		Feed: w.feed, Function: w, Offsets: w,
+		Explain: func(err error) (string, string) { return "explained " + err.Error(), "do something" },
+		Close:   func() { w.mu.Lock(); w.closed++; w.mu.Unlock() },
+	}, nil
+}
+
+// get returns the feed that was opened last.
+func (w *world) get() *feed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.feed
+}
+
+// Invoke is invoke.Function's.
+func (w *world) Invoke(ctx context.Context, req *invoke.Request) (invoke.Response, error) {
+	if w.function != nil {
+		return w.function(ctx, req)
+	}
+	return invoke.Response{Status: 200}, nil
+}
+
+// Read is controller.OffsetReader's.
+func (w *world) Read(context.Context) ([]controller.Offsets, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lagErr != nil {
+		return nil, w.lagErr
+	}
+	return w.feed.offsets(), nil
+}
+
+// feed hands out the records that a test puts in.
+type feed struct {
+	lifecycle.Unit
+	mu      sync.Mutex
+	set     *inflight.Set
+	changed chan struct{}
+	next    int64
+	done    atomic.Int64
+	joined  atomic.Bool
+	problem error
+}
+
+var tp = record.TopicPartition{Topic: "orders", Partition: 0}
+
+func newFeed(s controller.FeedSpec) *feed {
+	f := &feed{set: inflight.NewSet(s.Limits, s.Sizes), changed: make(chan struct{})}
+	f.set.Assign(tp, 0, true, time.Now())
+	f.joined.Store(true)
+	return f
+}
+
+func (f *feed) add(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for range n {
+		f.set.Admit(tp, []*record.Record{{Topic: "orders", Offset: f.next, Value: []byte("x")}}, time.Now())
+		f.next++
+	}
+	f.change()
+}
+
+func (f *feed) change() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *feed) offsets() []controller.Offsets {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	st := f.set.States()[0]
+	return []controller.Offsets{{TopicPartition: tp, End: record.Offset(f.next), Committed: st.CommitPoint, Lag: f.next - int64(st.CommitPoint)}}
+}
+
+func (f *feed) Start(ctx context.Context) error {
+	return f.Begin(ctx, func(context.Context, lifecycle.Run) error { return nil })
+}
+
+func (f *feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, error) {
+	for {
+		f.mu.Lock()
+		l, at := f.set.Acquire(time.Now(), int(free.Load()))
+		changed := f.changed
+		f.mu.Unlock()
+		if l != nil {
+			c, cancel := context.WithCancel(context.Background())
+			return &poller.Lease{Lease: l, Context: c, Cancel: cancel}, nil
+		}
+		var due <-chan time.Time
+		if !at.IsZero() {
+			due = time.After(time.Until(at))
+		}
+		select {
+		case <-changed:
+		case <-due:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (f *feed) Settle(l *poller.Lease, retry [][]record.Run) {
+	l.Cancel()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	settled, _ := f.set.Settle(l.Lease, retry, time.Now())
+	f.done.Add(int64(settled))
+	f.change()
+}
+
+func (f *feed) Joined() bool                                         { return f.joined.Load() }
+func (f *feed) Problem() error                                       { f.mu.Lock(); defer f.mu.Unlock(); return f.problem }
+func (f *feed) Settled() int64                                       { return f.done.Load() }
+func (f *feed) Probe(context.Context, []record.TopicPartition) error { return nil }
+func (f *feed) States() []inflight.State                             { f.mu.Lock(); defer f.mu.Unlock(); return f.set.States() }
+
+func run(t *testing.T, w *world, change func(*mapping.Mapping)) *controller.Controller {
+	t.Helper()
+	m := mapping.New("orders", "fn", "main", "orders")
+	m.BatchingWindow = 0
+	if change != nil {
+		change(&m)
+	}
+	c := newController(w, m)
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newController(w *world, ms ...mapping.Mapping) *controller.Controller {
+	return controller.New(ms, controller.Options{
+		Version: "test", Opener: w, Metrics: metric.New(), Buffers: invoke.NewBuffers(1 << 20),
+		DrainTimeout: 5 * time.Second, FunctionTimeout: func(*mapping.Mapping) time.Duration { return 10 * time.Second },
+		Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+func stop(t *testing.T, c *controller.Controller) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := c.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func only(c *controller.Controller) controller.MappingStatus { return c.Status().Mappings[0] }
+
+func TestAMappingRunsSettlesAndStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		c := run(t, w, nil)
+		time.Sleep(1500 * time.Millisecond)
+		w.get().add(1000)
+		time.Sleep(5 * time.Second)
+		st := only(c)
+		if st.State != "Enabled" || !st.Ready || st.LastProcessingResult != "OK" || st.Lag == nil || *st.Lag != 0 {
+			t.Errorf("status: %+v", st)
+		}
+		stop(t, c)
+		stop(t, c)
+		if w.opened != 1 || w.closed != 1 {
+			t.Errorf("opened %d, closed %d", w.opened, w.closed)
+		}
+	})
+}
+
+func TestADisabledMappingDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		c := run(t, w, func(m *mapping.Mapping) { m.Enabled = false })
+		time.Sleep(time.Minute)
+		if st := only(c); st.State != "Disabled" || !st.Ready || w.opened != 0 {
+			t.Errorf("status: %+v, opened %d", st, w.opened)
+		}
+		if err := c.UntilLagZero(t.Context()); err != nil {
+			t.Error(err)
+		}
+		stop(t, c)
+	})
+}
+
+// What cannot be opened is tried again, with the reason in status and readiness; a refusal says itself.
+func TestWhatCannotBeOpenedIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{openErr: errors.New("no route")}
+		c := run(t, w, nil)
+		time.Sleep(10 * time.Second)
+		if ok, reasons := c.Ready(); ok || len(reasons) != 1 || reasons[0] != "orders: no route" {
+			t.Errorf("ready: %v %v", ok, reasons)
+		}
+		if st := only(c); st.State != "Creating" || !strings.Contains(st.LastProcessingResult, "no route") {
+			t.Errorf("status: %+v", st)
+		}
+		w.mu.Lock()
+		w.openErr = nil
+		w.mu.Unlock()
+		time.Sleep(time.Minute)
+		if ok, reasons := c.Ready(); !ok {
+			t.Errorf("ready: %v", reasons)
+		}
+		stop(t, c)
+	})
+}
+
+func TestAStuckPartitionShowsItsReasonEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{function: func(context.Context, *invoke.Request) (invoke.Response, error) {
+			return invoke.Response{}, &invoke.Error{Kind: invoke.FunctionError, Status: 503}
+		}}
+		c := run(t, w, nil)
+		time.Sleep(time.Second)
+		w.get().add(5)
+		time.Sleep(30 * time.Second)
+		st := only(c)
+		if len(st.Partitions) != 1 || st.Partitions[0].Stalled == nil || !st.Ready {
+			t.Fatalf("status: %+v", st)
+		}
+		reason := st.Partitions[0].Stalled.Reason
+		if !strings.HasPrefix(reason, "waiting in backoff for orders-0@0, attempt ") || !strings.HasSuffix(reason, ", 503") {
+			t.Errorf("reason %q", reason)
+		}
+		e, err := c.Explain("orders", &record.TopicPartition{Partition: 0})
+		if err != nil || len(e.Partitions) != 1 || e.Partitions[0].Wait.LastError.Status != 503 || e.Partitions[0].Wait.NextAttemptAt == nil {
+			t.Errorf("explanation: %+v, %v", e, err)
+		}
+		time.Sleep(time.Minute) // longer than readiness bears
+		if ok, reasons := c.Ready(); ok || !strings.Contains(fmt.Sprint(reasons), "orders-0 has made no progress for") {
+			t.Errorf("ready: %v %v", ok, reasons)
+		}
+		stop(t, c)
+	})
+}
+
+func TestAClusterProblemIsToldInWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{lagErr: errors.New("closed port")}
+		c := run(t, w, nil)
+		time.Sleep(time.Second)
+		w.get().joined.Store(false)
+		time.Sleep(3 * time.Second)
+		st := only(c)
+		if want := "has not joined its group: explained closed port; do something"; st.NotReadyReason != want || st.Lag != nil {
+			t.Errorf("not ready because %q, lag %v; want %q", st.NotReadyReason, st.Lag, want)
+		}
+		ds, err := c.Decisions("orders")
+		if err != nil || len(ds) == 0 || ds[0].Reading.Lag != nil || !strings.Contains(ds[0].Reason, "unchanged") {
+			t.Errorf("decisions: %+v, %v", ds, err)
+		}
+		stop(t, c)
+	})
+}
+
+func TestPollersFollowTheLagWithinTheirBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{function: func(context.Context, *invoke.Request) (invoke.Response, error) {
+			time.Sleep(50 * time.Millisecond)
+			return invoke.Response{}, nil
+		}}
+		c := run(t, w, func(m *mapping.Mapping) { m.BatchSize = 1; m.TargetDrainTime = 10 * time.Second })
+		time.Sleep(time.Second)
+		w.get().add(20_000)
+		time.Sleep(30 * time.Second)
+		st := only(c)
+		// One partition: in Stream more than one poller is of no use.
+		if st.Pollers.Now != 1 || st.Pollers.Minimum != 1 || st.Pollers.Maximum != 5 {
+			t.Errorf("pollers: %+v", st.Pollers)
+		}
+		stop(t, c)
+	})
+}
+
+func TestUntilLagZeroWaitsForWhatWasThereAtStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{backlog: 300, function: func(context.Context, *invoke.Request) (invoke.Response, error) {
+			time.Sleep(200 * time.Millisecond)
+			return invoke.Response{}, nil
+		}}
+		c := run(t, w, func(m *mapping.Mapping) { m.BatchSize = 10 })
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if err := c.UntilLagZero(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after 2 s: %v", err)
+		}
+		if err := c.UntilLagZero(t.Context()); err != nil || w.get().done.Load() != 300 {
+			t.Errorf("%v with %d settled", err, w.get().done.Load())
+		}
+		stop(t, c)
+	})
+}
+
+func TestNamesThatAreNotThere(t *testing.T) {
+	c := newController(&world{}, mapping.New("orders", "fn", "main", "orders"))
+	for _, err := range []error{
+		func() error { _, err := c.Decisions("nobody"); return err }(),
+		func() error { _, err := c.Explain("nobody", nil); return err }(),
+		func() error { _, err := c.Explain("orders", &tp); return err }(),
+	} {
+		if !errors.Is(err, controller.ErrNotFound) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestLifecycle(t *testing.T) {
+	lifecycletest.Stress(t, func() lifecycle.Part {
+		return newController(&world{}, mapping.New("a", "fn", "main", "orders"), mapping.New("b", "fn", "main", "orders"))
+	})
+}
