@@ -11,13 +11,17 @@ import (
 	"github.com/sluicehq/sluice/test/kafkatest"
 )
 
-// Twelve partitions, 200 000 records, a function that fails 5 % of its calls, one poison record per partition; three
-// kill -9 of one process, five rebalances by another. Nothing is lost, order holds, the poison records are dead letters,
-// and what comes twice was in flight at a kill or settled in the second before it.
+// worstDay is how bad it gets; scale_test.go and scale_soak_test.go say.
+type worstDay struct {
+	records, kills, rebalances int
+}
+
+// Twelve partitions, a function that fails 5 % of its calls, one poison record per partition; kill -9 of one process,
+// rebalances by another. Nothing is lost, order holds, the poison records are dead letters, and what comes twice was in
+// flight at a kill or settled in the second before it.
 func TestKillsAndRebalancesLoseNothing(t *testing.T) {
 	const (
 		partitions = 12
-		records    = 200_000
 		batch      = 50
 		slots      = 2 * 5
 	)
@@ -31,7 +35,7 @@ func TestKillsAndRebalancesLoseNothing(t *testing.T) {
 	for p := range partitions {
 		poison = append(poison, 6000*p+p) // 6000 is a multiple of 12: one for each partition
 	}
-	r.produce(partitions, records, poison...)
+	r.produce(partitions, scale.records, poison...)
 	yaml := r.yaml("batchSize: 50", "maximumRetryAttempts: 5", "bisectBatchOnFunctionError: true", quick, r.withDLQ(),
 		"provisionedPollerConfig: {minimumPollers: 2, maximumPollers: 2}", "pollerLimits: {throughput: unlimited}")
 	stop := make(chan struct{})
@@ -40,7 +44,7 @@ func TestKillsAndRebalancesLoseNothing(t *testing.T) {
 
 	first := start(t, yaml)
 	var allowed int64
-	for i := range 5 {
+	for i := range scale.rebalances {
 		moved := taken.total()
 		first.until("records flow", 60*time.Second, func() bool { return taken.total() > moved+3000 })
 		second := start(t, yaml)
@@ -49,7 +53,7 @@ func TestKillsAndRebalancesLoseNothing(t *testing.T) {
 		if code := second.stop(); code != 0 {
 			t.Errorf("the second process ended with %d", code)
 		}
-		if i < 3 {
+		if i < scale.kills {
 			moved := taken.total()
 			first.until("records flow again", 60*time.Second, func() bool { return taken.total() > moved+3000 })
 			allowed += taken.since(1300*time.Millisecond) + slots*batch
@@ -57,7 +61,7 @@ func TestKillsAndRebalancesLoseNothing(t *testing.T) {
 			first = start(t, yaml)
 		}
 	}
-	r.settled(5 * time.Minute)
+	r.settled(10 * time.Minute)
 	close(stop)
 	wg.Wait()
 	if code := first.stop(); code != 0 {
@@ -71,8 +75,8 @@ func TestKillsAndRebalancesLoseNothing(t *testing.T) {
 	if report.Duplicates > allowed {
 		t.Errorf("%d records were taken again; in flight or settled in the last second before a kill were %d", report.Duplicates, allowed)
 	}
-	t.Logf("kafka %s: %d records, 3 kills, 5 rebalances: lost %d, violations %d, duplicates %d of at most %d, dead letters %d",
-		c.Version(), records, report.Lost, report.Violations, report.Duplicates, allowed, report.DeadLettered)
+	t.Logf("kafka %s: %d records, %d kills, %d rebalances: lost %d, violations %d, duplicates %d of at most %d, dead letters %d",
+		c.Version(), scale.records, scale.kills, scale.rebalances, report.Lost, report.Violations, report.Duplicates, allowed, report.DeadLettered)
 }
 
 // samples remembers how many records had been taken when.
