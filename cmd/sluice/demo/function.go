@@ -18,7 +18,7 @@ const (
 	// id, so that the same batches fail in the same way.
 	failsOneIn = 50
 	// workTime is how long the function works on a batch.
-	workTime = 2 * time.Millisecond
+	workTime = 10 * time.Millisecond
 	// bodyBytesMax is over what Sluice sends.
 	bodyBytesMax = 8 << 20
 )
