@@ -28,6 +28,9 @@ type Retry struct {
 	// Waits counts the failures in a row, up to now, that spent no attempt (throttled, unreachable, a
 	// destination that is down). It grows the pause between tries.
 	Waits int
+	// Successes is how many calls the function had taken when these records last failed: a record that fails again
+	// although others were taken since is to blame itself.
+	Successes uint64
 	// NotBefore is the earliest time of the next try.
 	NotBefore time.Time
 	// Since is when these records failed for the first time.
