@@ -6,12 +6,17 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/sluicehq/sluice/cmd/sluice/demo"
 )
+
+// secondSignal is from when on after the first a second signal ends the demo at once; until then it may be the same one,
+// delivered to the process and to its group.
+const secondSignal = 300 * time.Millisecond
 
 // recordsMax bounds --records, where a run would take hours.
 const recordsMax = 1_000_000_000
@@ -44,7 +49,8 @@ func newDemo() *cobra.Command {
 			defer stop()
 			go func() {
 				<-ctx.Done()
-				stop() // a second signal ends it at once
+				time.Sleep(secondSignal)
+				stop()
 			}()
 			return demo.Run(ctx, o)
 		},
