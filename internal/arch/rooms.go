@@ -41,6 +41,7 @@ var rooms = []room{
 	{path: "schema", level: seam, may: []string{"record"}},
 	{path: "metric", level: seam, may: []string{"record"}},
 	{path: "internal/lifecycle", level: seam},
+	{path: "internal/tlsfile", level: seam},
 
 	{path: "poller", level: engine, may: []string{
 		"record", "inflight", "filter", "failure", "scaling", "invoke", "schema", "metric", "internal/lifecycle",
@@ -55,8 +56,8 @@ var rooms = []room{
 	{path: "admin", level: leaf, may: []string{
 		"record", "mapping", "scaling", "poller", "controller", "metric", "internal/lifecycle",
 	}},
-	{path: "internal/kafka", level: leaf, may: []string{"record", "metric"}},
-	{path: "invoke/httpfn", level: leaf, may: []string{"record", "invoke", "metric"}},
+	{path: "internal/kafka", level: leaf, may: []string{"record", "metric", "internal/tlsfile"}},
+	{path: "invoke/httpfn", level: leaf, may: []string{"record", "invoke", "metric", "internal/tlsfile"}},
 	{path: "poller/group", level: leaf, may: []string{
 		"record", "inflight", "filter", "metric", "poller", "internal/lifecycle", "internal/kafka",
 	}},
