@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Values["rig"] = &rig{}
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command would wait for a second under the race detector
 			config, err := os.ReadFile("../../config/testdata/ten-mistakes.bad.yaml")
 			if err != nil {
 				return err
