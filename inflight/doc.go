@@ -22,7 +22,8 @@
 //     before it, within one assignment of the partition. (Under a partial batch response the records that were
 //     not named are settled, so a named one comes again behind them, as AWS has it.)
 //   - Exclusion: at most one live lease holds records of a partition.
-//   - No loss: the commit point never passes a record that is not settled, and never goes back.
+//   - No loss: the commit point never passes a record that is not settled, and never goes back (but where the broker
+//     cut the log: Truncate).
 //   - Stale is nothing: a lease of a partition that was removed since changes no state.
 //   - Bounds: the caller gates admission by Records and Bytes; what is held never exceeds what was admitted.
 //

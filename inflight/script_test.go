@@ -143,6 +143,9 @@ func (sc *script) do(line string) string {
 	case "skip":
 		sc.set.Skip(parseTP(f[1]), record.Offset(num("from", 0)), record.Offset(num("to", 0)), sc.now)
 		return "ok\n"
+	case "truncate":
+		sc.set.Truncate(parseTP(f[1]), record.Offset(num("at", 0)), sc.now)
+		return sc.totals()
 	case "commits":
 		var b strings.Builder
 		cs := sc.set.Commits(nil)

@@ -54,11 +54,14 @@ func (f *Feed) admit(fetches kgo.Fetches) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	records := 0
+	// Errors first: the client hands out the news of a loss behind the records that it has fetched since.
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		if p.Err != nil {
+			f.fetchFailed(record.TopicPartition{Topic: p.Topic, Partition: p.Partition}, p.Err, now)
+		}
+	})
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		tp := record.TopicPartition{Topic: p.Topic, Partition: p.Partition}
-		if p.Err != nil {
-			f.fetchFailed(tp, p.Err, now)
-		}
 		if len(p.Records) > 0 {
 			records += len(p.Records)
 			f.rewound(tp, record.Offset(p.Records[0].Offset), now)
@@ -85,7 +88,16 @@ func (f *Feed) rewound(tp record.TopicPartition, first record.Offset, now time.T
 	}
 	f.config.Log.Error("the partition's log was rewound; going on from there",
 		"topic", tp.Topic, "partition", tp.Partition, "expected", int64(next), "offset", int64(first))
-	f.set.Assign(tp, first, false, now)
+	f.truncate(tp, first, now)
+}
+
+// truncate goes on where the log was cut. News of it may be older than the assignment, or of a partition that is not ours
+// any more.
+func (f *Feed) truncate(tp record.TopicPartition, at record.Offset, now time.Time) {
+	f.set.Truncate(tp, at, now)
+	if len(f.paused) > 0 {
+		f.unpause()
+	}
 }
 
 // fetchFailed notes an error of the client. Errors that it will not get over by itself are told by readiness and
@@ -98,7 +110,7 @@ func (f *Feed) fetchFailed(tp record.TopicPartition, err error, now time.Time) {
 	case errors.As(err, &loss):
 		f.config.Log.Error("the broker lost records that were read already; going on where its log ends",
 			"topic", loss.Topic, "partition", loss.Partition, "read", loss.ConsumedTo, "offset", loss.ResetTo)
-		f.set.Assign(tp, record.Offset(loss.ResetTo), false, now)
+		f.truncate(tp, record.Offset(loss.ResetTo), now)
 	}
 	f.config.Metrics.PollingErrors.Inc(kafkaErrorName(err))
 	if f.problem == nil || f.problem.Error() != err.Error() {
