@@ -95,11 +95,19 @@ func (o *runOptions) wait(s *service.Service, drain time.Duration, signals <-cha
 	stop, cut := context.WithTimeout(context.Background(), drain)
 	defer cut()
 	go func() {
-		select {
-		case <-signals:
-			log.Warn("second signal: stopping now")
-			cut()
-		case <-stop.Done():
+		// A wrapper that signals the process and its group delivers the first one twice at once.
+		grace := time.Now().Add(secondSignal)
+		for {
+			select {
+			case <-signals:
+				if time.Now().Before(grace) {
+					continue
+				}
+				log.Warn("second signal: stopping now")
+				cut()
+			case <-stop.Done():
+			}
+			return
 		}
 	}()
 	err := s.Stop(stop)

@@ -251,15 +251,16 @@ func drain(t *testing.T, c *kafkatest.Cluster) {
 	if got := c.Committed(r.group)[at]; report.Taken == 0 || int64(got) != report.Taken {
 		t.Errorf("%d taken, %d committed", report.Taken, got)
 	}
+	r.function.SetScript(function.Script{Delay: 4 * time.Second})
 	p = start(t, r.yaml(fast, "batchSize: 1"))
 	n := len(r.function.Attempts())
 	p.until("a call is out", 20*time.Second, func() bool { return len(r.function.Attempts()) > n })
 	began := time.Now()
 	_ = p.cmd.Process.Signal(os.Interrupt)
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(400 * time.Millisecond)
 	_ = p.cmd.Process.Signal(os.Interrupt)
 	p.wait(10 * time.Second)
-	if d := time.Since(began); d > 1400*time.Millisecond {
+	if d := time.Since(began); d > 2900*time.Millisecond {
 		t.Errorf("the second signal waited %s", d)
 	}
 }
