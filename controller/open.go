@@ -17,8 +17,8 @@ import (
 
 // Opener makes the adapters of a mapping.
 type Opener interface {
-	// Encoder writes the mapping's events.
-	Encoder(m *mapping.Mapping) *invoke.Encoder
+	// Encoder gives the mapping's batches their form.
+	Encoder(m *mapping.Mapping) poller.Encoder
 	// Open makes everything else. An error says that it cannot be made now; the controller tries again later. A
 	// Refusal says that it never should be.
 	Open(ctx context.Context, m *mapping.Mapping, s FeedSpec) (*Adapters, error)

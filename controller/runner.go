@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/lifecycle"
-	"github.com/sluicehq/sluice/invoke"
 	"github.com/sluicehq/sluice/mapping"
 	"github.com/sluicehq/sluice/metric"
 	"github.com/sluicehq/sluice/poller"
@@ -134,7 +133,7 @@ func (r *runner) refused(err error, pause time.Duration) {
 	r.mu.Unlock()
 }
 
-func (r *runner) opened(a *Adapters, encoder *invoke.Encoder) {
+func (r *runner) opened(a *Adapters, encoder poller.Encoder) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.problem = ""

@@ -36,7 +36,7 @@ type world struct {
 }
 
 // Encoder is controller.Opener's.
-func (w *world) Encoder(*mapping.Mapping) *invoke.Encoder { return invoke.NewEncoder(invoke.Source{}) }
+func (w *world) Encoder(*mapping.Mapping) poller.Encoder { return invoke.NewEncoder(invoke.Source{}) }
 
 // Open is controller.Opener's.
 func (w *world) Open(_ context.Context, _ *mapping.Mapping, s controller.FeedSpec) (*controller.Adapters, error) {

@@ -3,9 +3,8 @@ package controller
 import (
 	"github.com/sluicehq/sluice/failure"
 	"github.com/sluicehq/sluice/inflight"
-	"github.com/sluicehq/sluice/invoke"
 	"github.com/sluicehq/sluice/mapping"
-	"github.com/sluicehq/sluice/record"
+	"github.com/sluicehq/sluice/poller"
 	"github.com/sluicehq/sluice/scaling"
 )
 
@@ -13,8 +12,8 @@ func limitsOf(m *mapping.Mapping) inflight.Limits {
 	return inflight.Limits{BatchRecords: m.BatchSize, BatchBytes: m.MaximumBatchBytes, BatchingWindow: m.BatchingWindow}
 }
 
-func sizesOf(e *invoke.Encoder) inflight.Sizes {
-	return inflight.Sizes{Event: e.Overhead(), Run: e.RunOverhead, Record: func(r *record.Record) int { return e.RecordSize(r) }}
+func sizesOf(e poller.Encoder) inflight.Sizes {
+	return inflight.Sizes{Event: e.Overhead(), Run: e.RunOverhead, Record: e.RecordSize}
 }
 
 func policyOf(m *mapping.Mapping) *failure.Policy {

@@ -79,6 +79,9 @@ func (e *Encoder) Append(dst []byte, runs []record.Run) []byte {
 	return append(dst, eventTail...)
 }
 
+// Encode makes req carry the records of runs: it appends the event to req.Body. See Append.
+func (e *Encoder) Encode(req *Request, runs []record.Run) { req.Body = e.Append(req.Body, runs) }
+
 // samePartition counts the runs at the front that are of one partition.
 func samePartition(runs []record.Run) int {
 	n := 1

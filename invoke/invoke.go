@@ -1,5 +1,5 @@
-// Package invoke is the seam to functions: what an invocation is, how it can fail, the Kafka event document that
-// it carries and the batch response that may come back.
+// Package invoke is the seam to functions: what an invocation is, how it can fail, the forms in which it carries a
+// batch and the batch response that may come back.
 //
 // It encodes and decodes but does not call anybody: the targets (httpfn, later lambda and runtimeapi) do, and
 // what to do about a failure is the failure room's to say.
@@ -24,8 +24,11 @@ type Request struct {
 	Attempt int
 	// BatchID is the same for every invocation of the same records: see BatchID.
 	BatchID string
-	// Body is the event document. The function must not keep it after Invoke returns.
+	// Body carries the records. The function must not keep it after Invoke returns.
 	Body []byte
+	// Header says what Body is: for targets that speak HTTP. nil where Body is Lambda's event document, and then the
+	// target knows what to say; otherwise these headers are all there is to say of Body, Content-Type among them.
+	Header []Header
 	// WantBody asks for the response body (the mapping reports batch item failures). Without it the body is
 	// read and thrown away, up to ResponseBytesMax.
 	WantBody bool

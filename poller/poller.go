@@ -20,8 +20,9 @@ type Config struct {
 	// Feed is where batches come from; Function is where they go.
 	Feed     Feed
 	Function invoke.Function
-	// Encoder writes the event document; BatchBytesMax bounds it: a larger one is split, not sent.
-	Encoder       *invoke.Encoder
+	// Encoder gives a batch the form that the function wants; BatchBytesMax bounds its body: a larger one is split, not
+	// sent.
+	Encoder       Encoder
 	BatchBytesMax int64
 	// Buffers lends the memory of events; mappings share one.
 	Buffers *invoke.Buffers

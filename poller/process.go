@@ -99,21 +99,22 @@ func (p *poller) call(b *batch) {
 		p.failed(b, attempt, &invoke.Error{Kind: invoke.TooLarge, Message: "the event is over maximumBatchBytes"})
 		return
 	}
-	event := p.Encoder.Append(p.Buffers.Get(int(b.lease.Encoded)), b.runs)
-	defer p.Buffers.Put(event)
+	req := &invoke.Request{
+		Mapping: p.Mapping, Attempt: attempt, BatchID: b.id, Body: p.Buffers.Get(int(b.lease.Encoded)),
+		WantBody: p.PartialResponses, Buffer: b.body,
+	}
+	p.Encoder.Encode(req, b.runs)
+	defer p.Buffers.Put(req.Body)
 	records := count(b.runs)
 	p.Metrics.Invoked.Add(records)
 	p.Metrics.Batches.Add(1)
 	p.Metrics.BatchRecords.Observe(records)
-	p.Metrics.BatchBytes.Observe(len(event))
+	p.Metrics.BatchBytes.Observe(len(req.Body))
 	if attempt > 1 {
 		p.Metrics.Retried.Add(records)
 	}
 	began := time.Now()
-	resp, err := p.Function.Invoke(b.lease.Context, &invoke.Request{
-		Mapping: p.Mapping, Attempt: attempt, BatchID: b.id, Body: event,
-		WantBody: p.PartialResponses, Buffer: b.body,
-	})
+	resp, err := p.Function.Invoke(b.lease.Context, req)
 	p.Metrics.InvokeDuration.Observe(time.Since(began))
 	if err != nil {
 		p.failed(b, attempt, asError(err))

@@ -19,6 +19,7 @@ import (
 	"github.com/sluicehq/sluice/invoke/httpfn"
 	"github.com/sluicehq/sluice/mapping"
 	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller"
 	"github.com/sluicehq/sluice/poller/group"
 	"github.com/sluicehq/sluice/record"
 	"github.com/sluicehq/sluice/scaling/lag"
@@ -59,7 +60,7 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 }
 
 // Encoder is controller.Opener's.
-func (o *opener) Encoder(m *mapping.Mapping) *invoke.Encoder { return invoke.NewEncoder(o.source(m)) }
+func (o *opener) Encoder(m *mapping.Mapping) poller.Encoder { return invoke.NewEncoder(o.source(m)) }
 
 // source is what events say of the mapping's cluster.
 func (o *opener) source(m *mapping.Mapping) invoke.Source {
