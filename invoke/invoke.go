@@ -1,6 +1,10 @@
 // Package invoke is the seam to functions: what an invocation is, how it can fail, the forms in which it carries a
 // batch and the batch response that may come back.
 //
+// A batch has one of three forms, by the mapping's payload: Lambda's Kafka event document (Encoder), the value of a
+// single record (RawEncoder), or CloudEvents (CloudEventsEncoder). Each plans the size of a batch before it is
+// acquired, and writes it into a Request.
+//
 // It encodes and decodes but does not call anybody: the targets (httpfn, later lambda and runtimeapi) do, and
 // what to do about a failure is the failure room's to say.
 package invoke
