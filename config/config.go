@@ -44,7 +44,7 @@ type Cluster struct {
 	Place field.Place
 }
 
-// TLS says whom to trust and how to show oneself. File names are complete: what was relative to the configuration's file is
+// TLS says whom to trust and how to show oneself, towards a cluster or a function. File names are complete: what was relative to the configuration's file is
 // relative to the working directory here. The files existed and held what they should when the configuration was loaded.
 type TLS struct {
 	// CAFile holds the trusted authorities (PEM); empty trusts the system's.
@@ -58,8 +58,27 @@ type TLS struct {
 // SASL authenticates to a cluster.
 type SASL struct {
 	Mechanism Mechanism
-	Username  string
-	Password  Secret
+	// Username and Password are for PLAIN and SCRAM.
+	Username string
+	Password Secret
+	// OAuth is for OAUTHBEARER, and nil otherwise.
+	OAuth *OAuth
+	// Region is for AWS_MSK_IAM; empty is that of the broker's host name, or of the environment.
+	Region string
+}
+
+// OAuth is how tokens are got, by the client-credentials grant.
+type OAuth struct {
+	// TokenEndpointURL is an https URL, or http on a loopback address.
+	TokenEndpointURL string
+	// TokenEndpointCAFile is as TLS.CAFile.
+	TokenEndpointCAFile string
+	ClientID            string
+	ClientSecret        Secret
+	// Scope is words with a space between them; Scope and Audience may be empty.
+	Scope, Audience string
+	// Extensions are at most 20, and none is called auth.
+	Extensions map[string]string
 }
 
 // Function is what a mapping invokes.
@@ -70,6 +89,10 @@ type Function struct {
 	// Timeout bounds one invocation, 1 ms to 15 min.
 	Timeout        time.Duration
 	ErrorDetection ErrorDetection
+	// Headers are sent with each request, at most 100, with at most HeaderBytesMax in all.
+	Headers map[string]Secret
+	// TLS is nil for the system's authorities and no client certificate.
+	TLS *TLS
 	// Place is where the function is declared.
 	Place field.Place
 }

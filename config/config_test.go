@@ -31,12 +31,26 @@ func TestEveryKeyReachesItsField(t *testing.T) {
 			CAFile: "testdata/tls/ca.pem", CertFile: "testdata/tls/client.pem", KeyFile: "testdata/tls/client.key",
 			ServerName: "kafka.example.com",
 		},
-		SASL:  &config.SASL{Mechanism: config.ScramSHA512, Username: "svc", Password: config.NewSecret("s3cr3t")},
+		SASL:  &config.SASL{Mechanism: config.ScramSHA512, Username: "svc", Password: c.Clusters["main"].SASL.Password},
 		ARN:   "arn:aws:kafka:eu-west-1:123456789012:cluster/demo/0a1b2c3d-1111-2222-3333-444455556666-7",
 		Place: c.Clusters["main"].Place,
 	}
 	if got := c.Clusters["main"]; !reflect.DeepEqual(got, wantCluster) {
 		t.Errorf("got %+v, want %+v", got, wantCluster)
+	}
+	if got := c.Clusters["main"].SASL.Password; got.Reveal() != "s3cr3t" || !got.FromFile() {
+		t.Errorf("got password %q, want that of the file", got.Reveal())
+	}
+	wantOAuth := &config.OAuth{
+		TokenEndpointURL: "https://idp.example.com/token", TokenEndpointCAFile: "testdata/tls/ca.pem", ClientID: "svc",
+		ClientSecret: c.Clusters["oauth"].SASL.OAuth.ClientSecret, Scope: "kafka.read kafka.write", Audience: "kafka",
+		Extensions: map[string]string{"logicalCluster": "lkc-1", "identityPoolId": "pool-2"},
+	}
+	if got := c.Clusters["oauth"].SASL; got.Mechanism != config.OAuthBearer || !reflect.DeepEqual(got.OAuth, wantOAuth) || got.OAuth.ClientSecret.Reveal() != "s3cr3t" {
+		t.Errorf("got %+v, want %+v", got.OAuth, wantOAuth)
+	}
+	if got := c.Clusters["iam"].SASL; got.Mechanism != config.MSKIAM || got.Region != "eu-west-1" || got.OAuth != nil {
+		t.Errorf("got %+v", got)
 	}
 	if got := c.Clusters["scram"].SASL.Password.Reveal(); got != "${literal}" {
 		t.Errorf("got password %q, want the text behind $${", got)
@@ -46,6 +60,13 @@ func TestEveryKeyReachesItsField(t *testing.T) {
 	}
 	if f := c.Functions["orders"]; f.URL != "https://orders.example.com/invoke?token=s3cr3t" || f.Timeout != 15*time.Minute || f.ErrorDetection != config.DetectHeader {
 		t.Errorf("got %+v", f)
+	}
+	wantTLS := &config.TLS{
+		CAFile: "testdata/tls/ca.pem", CertFile: "testdata/tls/client.pem", KeyFile: "testdata/tls/client.key", ServerName: "orders.internal",
+	}
+	if f := c.Functions["orders"]; !reflect.DeepEqual(f.TLS, wantTLS) || len(f.Headers) != 2 ||
+		f.Headers["Authorization"].Reveal() != "Bearer s3cr3t" || !f.Headers["Authorization"].FromFile() || f.Headers["X-Team"].FromFile() {
+		t.Errorf("got %+v and %+v", f.TLS, f.Headers)
 	}
 	want := mapping.New("orders", "orders", "main", "orders", "returns")
 	want.ConsumerGroupID = "orders/v2:hush"
@@ -68,8 +89,8 @@ func TestEveryKeyReachesItsField(t *testing.T) {
 	if got, _ := c.Mapping("orders"); !got.Equal(&want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
-	if place := c.MappingPlace("orders"); place.Line != 22 || place.Col != 5 {
-		t.Errorf("got place %s, want line 22, column 5", place)
+	if place := c.MappingPlace("orders"); place.Line != 38 || place.Col != 5 {
+		t.Errorf("got place %s, want line 38, column 5", place)
 	}
 	wantFiles := []string{"every-key.good.yaml", "secret.txt", "tls/ca.pem", "tls/client.key", "tls/client.pem"}
 	for i, f := range c.Files {
@@ -251,5 +272,52 @@ func TestTheErrorsAreErrorsOneByOne(t *testing.T) {
 	var one *config.Error
 	if !errors.As(err, &one) || one.Path != "server.listen" || one.Line != 1 || one.Col != 18 || one.File != "f.yaml" || one.Hint != "write it in quotes" {
 		t.Errorf("got %+v", one)
+	}
+}
+
+// Fault 114: a password is rotated in its file; its reader has the new one without a new Load.
+func TestASecretOfAFileIsReadAgain(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a.yaml":   "clusters: {main: {bootstrapServers: [\"b:9092\"], sasl: {mechanism: PLAIN, username: u, password: \"${PREFIX}-${file:password}\"}}}\n",
+		"password": "one\n",
+	})
+	c, err := config.Load([]string{filepath.Join(dir, "a.yaml")}, config.Options{
+		LookupEnv: func(string) (string, bool) { return "p", true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, file := c.Clusters["main"].SASL.Password, filepath.Join(dir, "password")
+	for _, step := range []struct {
+		do          func() error
+		want, wrong string
+	}{
+		{func() error { return nil }, "p-one", ""},
+		{func() error { return os.WriteFile(file, []byte("two\n"), 0o600) }, "p-two", ""},
+		{func() error { return os.Remove(file) }, "p-two", "cannot be read"},
+		{func() error { return os.WriteFile(file, []byte(strings.Repeat("x", 5000)), 0o600) }, "p-two", "is longer than 4096 characters"},
+		{func() error {
+			if err := os.WriteFile(filepath.Join(dir, "next"), []byte("three"), 0o600); err != nil {
+				return err
+			}
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+			return os.Symlink("next", file)
+		}, "p-three", ""},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := secret.Read()
+		if got != step.want || (err == nil) != (step.wrong == "") || err != nil && !strings.Contains(err.Error(), step.wrong) {
+			t.Errorf("got %q, %v, want %q and «%s»", got, err, step.want, step.wrong)
+		}
+	}
+	if secret.Reveal() != "p-one" || !secret.FromFile() || config.NewSecret("x").FromFile() {
+		t.Error("what was loaded has changed")
+	}
+	if got, err := config.NewSecret("x").Read(); got != "x" || err != nil {
+		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -19,11 +19,11 @@ func (l *loader) decode() *Config {
 		server.Members = append(server.Members, members(root, "server")...)
 		for _, m := range members(root, "clusters") {
 			name := mapping.ClusterName(m.Key)
-			c.Clusters[name] = cluster(name, m)
+			c.Clusters[name] = l.cluster(name, m)
 		}
 		for _, m := range members(root, "functions") {
 			name := mapping.FunctionName(m.Key)
-			c.Functions[name] = function(name, m)
+			c.Functions[name] = l.function(name, m)
 		}
 	}
 	c.Server = Server{
@@ -46,26 +46,58 @@ func members(root *field.Node, block string) []field.Member {
 	return nil
 }
 
-func cluster(name mapping.ClusterName, m field.Member) Cluster {
+func (l *loader) cluster(name mapping.ClusterName, m field.Member) Cluster {
 	n := m.Value
-	c := Cluster{Name: name, BootstrapServers: field.Strings(n, "bootstrapServers"), ARN: text(n, "arn"), Place: m.Place}
-	if t := n.At("tls"); t != nil {
-		c.TLS = &TLS{CAFile: fileAt(t, "caFile"), CertFile: fileAt(t, "certFile"), KeyFile: fileAt(t, "keyFile"), ServerName: text(t, "serverName")}
+	return Cluster{
+		Name: name, BootstrapServers: field.Strings(n, "bootstrapServers"), TLS: tlsAt(n), SASL: l.sasl(n.At("sasl")),
+		ARN: text(n, "arn"), Place: m.Place,
 	}
-	if s := n.At("sasl"); s != nil {
-		c.SASL = &SASL{Mechanism: Mechanism(text(s, "mechanism")), Username: text(s, "username"), Password: NewSecret(text(s, "password"))}
-	}
-	return c
 }
 
-func function(name mapping.FunctionName, m field.Member) Function {
-	return Function{
+// tlsAt returns the tls block of a cluster or function, nil where it has none.
+func tlsAt(n *field.Node) *TLS {
+	t := n.At("tls")
+	if t == nil {
+		return nil
+	}
+	return &TLS{CAFile: fileAt(t, "caFile"), CertFile: fileAt(t, "certFile"), KeyFile: fileAt(t, "keyFile"), ServerName: text(t, "serverName")}
+}
+
+func (l *loader) sasl(n *field.Node) *SASL {
+	if n == nil {
+		return nil
+	}
+	s := &SASL{
+		Mechanism: Mechanism(text(n, "mechanism")), Username: text(n, "username"), Password: secretAt(n, "password", l.options),
+		Region: text(n, "region"),
+	}
+	if s.Mechanism == OAuthBearer {
+		s.OAuth = &OAuth{
+			TokenEndpointURL: text(n, "tokenEndpointUrl"), TokenEndpointCAFile: fileAt(n, "tokenEndpointCaFile"),
+			ClientID: text(n, "clientId"), ClientSecret: secretAt(n, "clientSecret", l.options),
+			Scope: text(n, "scope"), Audience: text(n, "audience"), Extensions: map[string]string{},
+		}
+		for _, m := range members(n, "extensions") {
+			s.OAuth.Extensions[m.Key] = m.Value.Text
+		}
+	}
+	return s
+}
+
+func (l *loader) function(name mapping.FunctionName, m field.Member) Function {
+	f := Function{
 		Name:           name,
 		URL:            text(m.Value, "url"),
 		Timeout:        field.Read[time.Duration](&functionType, m.Value, "timeout"),
 		ErrorDetection: ErrorDetection(field.Read[string](&functionType, m.Value, "errorDetection")),
+		Headers:        map[string]Secret{},
+		TLS:            tlsAt(m.Value),
 		Place:          m.Place,
 	}
+	for _, h := range members(m.Value, "headers") {
+		f.Headers[h.Key] = secretOf(h.Value, l.options)
+	}
+	return f
 }
 
 // text returns the text at a path, "" where it is missing.

@@ -58,16 +58,14 @@ var functionType = scope([]field.Field{
 			"`errorType` and `errorMessage`, `auto` is `body` where the path is `/2015-03-31/functions/…/invocations`, else `header`.",
 	},
 	{
-		Name: "headers", NotYet: notYet("sending headers"),
-		Type: field.Map(secretType(), 100, `^[!#$%&'*+.^_|~0-9A-Za-z-]+$`, "an HTTP header's name"), Doc: "Headers of each request.",
+		Name: "headers", Refused: forURL,
+		Type: field.Map(headerValueType(), 100, `^[!#$%&'*+.^_|~0-9A-Za-z-]+$`, "an HTTP header's name"),
+		Doc: "Headers of each request, for authorisation; what the request has of its own cannot be replaced. Values are never " +
+			"shown; `${file:PATH}` is read again when the file changes.",
 	},
 	{
-		Name: "tls", NotYet: notYet("a function with TLS settings"), Type: field.Object(
-			field.Field{Name: "caFile", Type: fileType(), Doc: "The trusted authorities, PEM."},
-			field.Field{Name: "certFile", Type: fileType(), Doc: "The client's certificate, PEM."},
-			field.Field{Name: "keyFile", Type: fileType(), Doc: "Its key, PEM."},
-		),
-		Doc: "Trust and client certificate of the connections.",
+		Name: "tls", Refused: forURL, Type: tlsType("the function's servers", "the URL's host"), DefaultNote: "the system's authorities",
+		Doc: "Trust and client certificate of https connections. The files are read again when they change.",
 	},
 	{
 		Name: "maxConcurrency", NotYet: notYet("a limit over all mappings"), Type: field.Int(1, 100000),
@@ -77,7 +75,10 @@ var functionType = scope([]field.Field{
 		Name: "outageProtection", NotYet: notYet("outage protection"), Type: field.Switch(),
 		Doc: "Tells an outage of the function from a poisonous record.",
 	},
-}, exactlyOneTarget)
+}, exactlyOneTarget, headersOfOthers, headersFit, tlsWithHTTPS)
+
+// forURL refuses what is for HTTP.
+var forURL = []field.Refusal{{When: field.HasNot("url"), Why: "is for a url"}}
 
 // exactlyOneTarget is the rule that a function is one thing.
 var exactlyOneTarget = field.Rule{

@@ -99,7 +99,7 @@ func notYet(what string) *field.NotYet { return &field.NotYet{What: what} }
 
 // secretType is the type of a secret's text.
 func secretType() field.Type {
-	return field.Type{Kind: field.KindString, Min: 1, Max: 4096, Secret: true}
+	return field.Type{Kind: field.KindString, Min: 1, Max: secretMax, Secret: true}
 }
 
 // fileType is the type of a file's name.

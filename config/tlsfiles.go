@@ -7,19 +7,26 @@ import (
 	"github.com/sluicehq/sluice/mapping/field"
 )
 
-// checkTLSFiles looks whether the files of the clusters' tls blocks are there and hold what they should, so that a wrong one
-// is found with its place and not at the first connection.
+// checkTLSFiles looks whether the files of the tls blocks are there and hold what they should, so that a wrong one is found
+// with its place and not at the first connection.
 func (l *loader) checkTLSFiles(root *field.Node) {
-	for _, c := range members(root, "clusters") {
-		block := c.Value.At("tls")
-		if block == nil || block.Kind != field.Dictionary {
-			continue
+	for _, block := range []string{"clusters", "functions"} {
+		for _, m := range members(root, block) {
+			path := block + "." + m.Key
+			if tls := m.Value.At("tls"); tls != nil && tls.Kind == field.Dictionary {
+				l.checkAuthorities(tls, path+".tls", "caFile")
+				l.checkKeyPair(tls, path+".tls")
+			}
+			if sasl := m.Value.At("sasl"); sasl != nil && block == "clusters" {
+				l.checkAuthorities(sasl, path+".sasl", "tokenEndpointCaFile")
+			}
 		}
-		path := "clusters." + c.Key + ".tls"
-		if ca, n := l.fileOf(block, path, "caFile"); ca != nil && !x509.NewCertPool().AppendCertsFromPEM(ca) {
-			l.errs.add(n.Place, path+".caFile", "", "file %s holds no PEM certificate", shownFile(n))
-		}
-		l.checkKeyPair(block, path)
+	}
+}
+
+func (l *loader) checkAuthorities(block *field.Node, path, key string) {
+	if ca, n := l.fileOf(block, path, key); ca != nil && !x509.NewCertPool().AppendCertsFromPEM(ca) {
+		l.errs.add(n.Place, path+"."+key, "", "file %s holds no PEM certificate", shownFile(n))
 	}
 }
 

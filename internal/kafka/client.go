@@ -10,9 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 	"github.com/twmb/franz-go/plugin/kslog"
 )
 
@@ -69,39 +66,29 @@ func ClusterID(ctx context.Context, cl *kgo.Client) (string, error) {
 }
 
 func (c Cluster) options(log *slog.Logger) ([]kgo.Opt, error) {
+	own := slog.New(newClientLog(log.Handler())).With("cluster", c.Name)
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(c.BootstrapServers...),
 		kgo.ClientID(ClientID),
 		kgo.DialTimeout(DialTimeout),
-		kgo.WithLogger(kslog.New(slog.New(newClientLog(log.Handler())).With("cluster", c.Name))),
+		kgo.WithLogger(kslog.New(own)),
 	}
 	errs := []error{c.check()}
 	if c.TLS != nil {
-		config, err := c.TLS.config()
+		files, err := c.TLS.open()
 		errs = append(errs, err)
-		opts = append(opts, kgo.DialTLSConfig(config))
+		opts = append(opts, dialer(files, own))
 	}
 	if c.SASL != nil {
-		opts = append(opts, kgo.SASL(c.SASL.mechanism()))
-		if c.TLS == nil && c.SASL.Mechanism == Plain {
-			log.Warn("the password goes over the network in the clear; set tls, or use SCRAM", "cluster", c.Name)
+		mechanism, err := c.SASL.mechanism(own)
+		errs = append(errs, err)
+		opts = append(opts, kgo.SASL(mechanism))
+		if c.TLS == nil && c.SASL.clear() {
+			log.Warn("the login goes over the network in the clear; set tls, or use SCRAM", "cluster", c.Name)
 		}
 	}
 	if c.Rack != "" {
 		opts = append(opts, kgo.Rack(c.Rack))
 	}
 	return opts, errors.Join(errs...)
-}
-
-// mechanism is nil for an unknown name, which check has refused by then.
-func (s *SASL) mechanism() sasl.Mechanism {
-	switch s.Mechanism {
-	case Plain:
-		return plain.Auth{User: s.Username, Pass: string(s.Password)}.AsMechanism()
-	case ScramSHA256:
-		return scram.Auth{User: s.Username, Pass: string(s.Password)}.AsSha256Mechanism()
-	case ScramSHA512:
-		return scram.Auth{User: s.Username, Pass: string(s.Password)}.AsSha512Mechanism()
-	}
-	return nil
 }

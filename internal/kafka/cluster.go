@@ -34,25 +34,6 @@ type TLS struct {
 	ServerName string
 }
 
-// SASL is a login.
-type SASL struct {
-	// Mechanism is one of Mechanisms.
-	Mechanism string
-	// Username and Password are never empty.
-	Username string
-	Password Secret
-}
-
-// The SASL mechanisms, spelled as Kafka spells them.
-const (
-	Plain       = "PLAIN"
-	ScramSHA256 = "SCRAM-SHA-256"
-	ScramSHA512 = "SCRAM-SHA-512"
-)
-
-// Mechanisms lists the mechanisms that a Cluster may name.
-func Mechanisms() []string { return []string{Plain, ScramSHA256, ScramSHA512} }
-
 // String tells the cluster as far as it may be told: name, addresses, security, user.
 func (c Cluster) String() string {
 	var b strings.Builder
@@ -64,7 +45,7 @@ func (c Cluster) String() string {
 		b.WriteString(", TLS")
 	}
 	if c.SASL != nil {
-		fmt.Fprintf(&b, ", %s as %s", c.SASL.Mechanism, c.SASL.Username)
+		b.WriteString(", " + c.SASL.String())
 	}
 	b.WriteString(")")
 	return b.String()
@@ -73,36 +54,14 @@ func (c Cluster) String() string {
 // LogValue logs the cluster as String tells it.
 func (c Cluster) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// String tells mechanism and user.
-func (s SASL) String() string { return s.Mechanism + " as " + s.Username }
-
-// Format writes what String tells, whatever the verb. Without it, fmt would show the fields, password included, for
-// a verb that does not fit them.
-func (s SASL) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) } // fmt keeps its own error
-
-// LogValue logs what String tells.
-func (s SASL) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
 // check finds everything that is wrong without opening a file.
 func (c Cluster) check() error {
 	var errs []error
 	if len(c.BootstrapServers) == 0 || slices.Contains(c.BootstrapServers, "") {
 		errs = append(errs, errors.New("bootstrapServers: at least one host:port is needed, and none may be empty"))
 	}
-	if t := c.TLS; t != nil && (t.CertFile == "") != (t.KeyFile == "") {
-		errs = append(errs, fmt.Errorf("tls.certFile %q and tls.keyFile %q: mutual TLS needs both, TLS alone neither",
-			t.CertFile, t.KeyFile))
-	}
-	if s := c.SASL; s != nil {
-		if !slices.Contains(Mechanisms(), s.Mechanism) {
-			errs = append(errs, fmt.Errorf("sasl.mechanism %q: allowed are %s", s.Mechanism, strings.Join(Mechanisms(), ", ")))
-		}
-		if s.Username == "" {
-			errs = append(errs, errors.New("sasl.username: is empty"))
-		}
-		if s.Password == "" {
-			errs = append(errs, errors.New("sasl.password: is empty"))
-		}
+	if c.SASL != nil {
+		errs = append(errs, c.SASL.check())
 	}
 	return errors.Join(errs...)
 }

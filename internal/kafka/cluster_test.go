@@ -40,7 +40,7 @@ func TestBadClustersNameEveryField(t *testing.T) {
 		{
 			"an unknown mechanism, nobody and no password at once",
 			Cluster{BootstrapServers: one, SASL: &SASL{Mechanism: "SCRAM"}},
-			[]string{`sasl.mechanism "SCRAM": allowed are PLAIN, SCRAM-SHA-256, SCRAM-SHA-512`, "sasl.username", "sasl.password"},
+			[]string{`sasl.mechanism "SCRAM": allowed are PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, AWS_MSK_IAM`, "sasl.username", "sasl.password"},
 		},
 		{
 			"a certificate without key",
@@ -100,7 +100,10 @@ func TestAPasswordInTheClearIsWarnedOf(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&b, nil))
 	c := Cluster{
 		Name: "main", BootstrapServers: []string{"127.0.0.1:9092"},
-		SASL: &SASL{Mechanism: Plain, Username: "svc", Password: "pw"},
+		SASL: &SASL{
+			Username: "svc", Password: Text("pw"), IAM: &IAM{},
+			OAuth: &OAuth{TokenEndpointURL: "http://127.0.0.1:1/", ClientID: "svc", ClientSecret: Text("pw")},
+		},
 	}
 	for _, mechanism := range Mechanisms() {
 		c.SASL.Mechanism = mechanism
@@ -110,8 +113,8 @@ func TestAPasswordInTheClearIsWarnedOf(t *testing.T) {
 		}
 		cl.Close()
 	}
-	if n := strings.Count(b.String(), "in the clear"); n != 1 {
-		t.Errorf("%d warnings, want one, for PLAIN without TLS: %s", n, b.String())
+	if n := strings.Count(b.String(), "in the clear"); n != 2 {
+		t.Errorf("%d warnings, want two, for PLAIN and OAUTHBEARER without TLS: %s", n, b.String())
 	}
 }
 

@@ -21,7 +21,7 @@ func Explain(err error) (reason, hint string) {
 	if err == nil {
 		return "", ""
 	}
-	for _, explain := range []func(error) (string, string){explainReply, explainTLS, explainNetwork} {
+	for _, explain := range []func(error) (string, string){explainToken, explainIAM, explainReply, explainTLS, explainNetwork} {
 		if reason, hint = explain(err); reason != "" {
 			return reason, hint
 		}
@@ -42,7 +42,7 @@ func explainReply(err error) (reason, hint string) {
 const (
 	wrongPassword = "wrong user name or password"
 	missingTopic  = "the topic does not exist"
-	checkLogin    = "check sasl.username and sasl.password, and that the user exists for this mechanism on the brokers"
+	checkLogin    = "check sasl.username and sasl.password, or what else the mechanism logs in with, and that the brokers know the user by this mechanism"
 )
 
 var replies = []struct {

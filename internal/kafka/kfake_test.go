@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -61,7 +60,9 @@ func TestEverySecurityTalksToKfake(t *testing.T) {
 	ca := newAuthority(t, "ca")
 	hour := time.Now().Add(time.Hour)
 	certFile, keyFile := ca.issue("client", hour)
-	login := func(mechanism string) *SASL { return &SASL{Mechanism: mechanism, Username: "svc", Password: "pw"} }
+	login := func(mechanism string) *SASL {
+		return &SASL{Mechanism: mechanism, Username: "svc", Password: Text("pw")}
+	}
 	user := func(mechanism string) []kfake.Opt {
 		return []kfake.Opt{kfake.EnableSASL(), kfake.Superuser(mechanism, "svc", "pw")}
 	}
@@ -126,7 +127,7 @@ func TestFailuresHaveReasonsOfTheirOwn(t *testing.T) {
 		{
 			"a missing ACL",
 			[]kfake.Opt{kfake.EnableSASL(), kfake.EnableACLs(), reader},
-			func(c *Cluster) { c.SASL = &SASL{Mechanism: Plain, Username: "reader", Password: "pw"} },
+			func(c *Cluster) { c.SASL = &SASL{Mechanism: Plain, Username: "reader", Password: Text("pw")} },
 			"orders", "not allowed on the topic",
 		},
 		{
@@ -201,7 +202,7 @@ func TestAWrongPasswordIsToldFromTheRest(t *testing.T) {
 	})
 	cl := client(t, Cluster{
 		Name: "main", BootstrapServers: c.ListenAddrs(),
-		SASL: &SASL{Mechanism: ScramSHA512, Username: "admin", Password: "wrong"},
+		SASL: &SASL{Mechanism: ScramSHA512, Username: "admin", Password: Text("wrong")},
 	})
 	if reason, _ := Explain(cl.Ping(t.Context())); reason != wrongPassword {
 		t.Errorf("%v is %q, want %q", cl.Ping(t.Context()), reason, wrongPassword)
@@ -279,13 +280,6 @@ func TestAdminAnswers(t *testing.T) {
 	topics, err := admin.ListTopics(t.Context())
 	if err != nil || !topics.Has("orders") {
 		t.Errorf("topics %v, error %v", topics.Names(), err)
-	}
-}
-
-func TestTheClientSpeaksNothingBelowTLS12(t *testing.T) {
-	config, err := (&TLS{}).config()
-	if err != nil || config.MinVersion != tls.VersionTLS12 {
-		t.Errorf("lowest version %x, error %v", config.MinVersion, err)
 	}
 }
 

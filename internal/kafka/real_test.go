@@ -33,7 +33,7 @@ func TestRealKafka(t *testing.T) {
 		return Cluster{Name: l.String(), BootstrapServers: k.Address(l)}
 	}
 	user := func(mechanism string) *SASL {
-		return &SASL{Mechanism: mechanism, Username: login.Username, Password: Secret(login.Password)}
+		return &SASL{Mechanism: mechanism, Username: login.Username, Password: Text(login.Password)}
 	}
 	ca := TLS{CAFile: login.CAFile}
 
@@ -67,17 +67,17 @@ func TestRealKafka(t *testing.T) {
 	}{
 		{"a wrong password, SCRAM", func() Cluster {
 			c := at(broker.SASLTLS)
-			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA512, Username: login.Username, Password: "wrong"}
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA512, Username: login.Username, Password: Text("wrong")}
 			return c
 		}, "", wrongPassword},
 		{"a wrong password, PLAIN", func() Cluster {
 			c := at(broker.SASLTLS)
-			c.TLS, c.SASL = &ca, &SASL{Mechanism: Plain, Username: login.Username, Password: "wrong"}
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: Plain, Username: login.Username, Password: Text("wrong")}
 			return c
 		}, "", wrongPassword},
 		{"an unknown user", func() Cluster {
 			c := at(broker.SASLTLS)
-			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA256, Username: "nobody", Password: "wrong"}
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA256, Username: "nobody", Password: Text("wrong")}
 			return c
 		}, "", wrongPassword},
 		{"a wrong authority", func() Cluster {

@@ -5,16 +5,40 @@ import (
 	"log/slog"
 )
 
-// Secret is a text that must not be shown: a password. However it is printed, logged or marshalled, on its own or
-// inside something else, it reads Hidden; %p alone is beyond fmt's rules. A conversion to string gives the text itself.
-type Secret string
+// Secret is a text that must not be shown: a password. Calling it gives the text as it is now, for one that stands in
+// a file may change; the error says why it could not be read again, and the text is then what it was before. A nil
+// Secret is none.
+//
+// However it is printed, logged or marshalled, on its own or inside something else, it reads Hidden; %p alone is beyond
+// fmt's rules.
+type Secret func() (string, error)
 
-// Hidden is what a Secret shows of itself; an empty one shows nothing, so that a missing password can be seen.
+// Text is a secret that does not change.
+func Text(text string) Secret {
+	if text == "" {
+		return nil
+	}
+	return func() (string, error) { return text, nil }
+}
+
+// Hidden is what a Secret shows of itself; a nil one shows nothing, so that a missing password can be seen.
 const Hidden = "(hidden)"
+
+// reveal returns the text for a login, and warns where it may be old.
+func (s Secret) reveal(key string, log *slog.Logger) string {
+	if s == nil {
+		return ""
+	}
+	text, err := s()
+	if err != nil {
+		log.Warn("a secret cannot be read again; what it was before is used", "key", key, "error", err)
+	}
+	return text
+}
 
 // String returns Hidden, or "" if there is no secret.
 func (s Secret) String() string {
-	if s == "" {
+	if s == nil {
 		return ""
 	}
 	return Hidden

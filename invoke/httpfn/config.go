@@ -4,11 +4,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/tlsfile"
 )
 
 // Config describes a function behind a URL.
@@ -23,8 +26,16 @@ type Config struct {
 	ErrorDetection ErrorDetection
 	// Headers are sent with every call, at most headerBytesMax bytes of them. They cannot replace ours.
 	Headers http.Header
+	// RenewHeaders returns Headers as they are now, for those that stand in files; nil where they do not change. It is
+	// asked at most once in renewEvery. The error says why some are not new; the others count.
+	RenewHeaders func() (http.Header, error)
 	// TLS is for https; nil takes the system's roots.
 	TLS *tls.Config
+	// TLSFiles are the files that TLS is made of, instead. When they change, calls that begin renewEvery later or after
+	// that have new connections.
+	TLSFiles *tlsfile.Names
+	// Log gets what is wrong with changed headers and files; nil for nobody.
+	Log *slog.Logger
 	// MaxIdleConns bounds the connections kept while idle; MaxIdleConnsDefault if 0.
 	MaxIdleConns int
 	// IdleConnTimeout is how long they are kept; IdleConnTimeoutDefault if 0.
@@ -89,10 +100,16 @@ func (c *Config) check() (*url.URL, error) {
 	if c.MaxIdleConns < 0 {
 		fault("maxIdleConns", "%d; want 0 or more", c.MaxIdleConns)
 	}
+	checkHeaders(c.Headers, fault)
+	return u, errors.Join(wrong...)
+}
+
+// checkHeaders tells fault every mistake in configured headers.
+func checkHeaders(header http.Header, fault func(field, format string, args ...any)) {
 	size := 0
-	for name, values := range c.Headers {
+	for name, values := range header {
 		for _, v := range values {
-			size += len(name) + len(v) + 4
+			size += len(name) + len(v) + len(": \r\n")
 			if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 				fault("headers."+name, "the value holds control characters")
 			}
@@ -104,7 +121,6 @@ func (c *Config) check() (*url.URL, error) {
 	if size > headerBytesMax {
 		fault("headers", "%d bytes; want at most %d", size, headerBytesMax)
 	}
-	return u, errors.Join(wrong...)
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")

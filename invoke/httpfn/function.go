@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicehq/sluice/invoke"
@@ -34,16 +35,16 @@ type Function struct {
 	timeout   time.Duration
 	inBody    bool // errors are told by the body as well
 	emulator  bool // the path is that of Lambda's Invoke API
-	transport http.RoundTripper
-	fresh     http.RoundTripper // makes a new connection for every request
-	base      *http.Request     // what all requests share
-	exchanges sync.Pool         // of *exchange: what one request needs, used again
+	means     atomic.Pointer[means]
+	renewal   *renewal  // nil where nothing can change
+	exchanges sync.Pool // of *exchange: what one request needs, used again
 }
 
 var _ invoke.Function = (*Function)(nil)
 
 // exchange is the memory of one request and its response.
 type exchange struct {
+	means    *means // whose headers are in header
 	header   http.Header
 	values   [4]string // what of the header differs from call to call
 	event    event
@@ -65,37 +66,20 @@ func New(c Config) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Function{name: c.Name, timeout: c.Timeout, transport: c.Transport, emulator: isInvokePath(u)}
+	f := &Function{name: c.Name, timeout: c.Timeout, emulator: isInvokePath(u)}
 	if f.timeout == 0 {
 		f.timeout = TimeoutDefault
 	}
 	f.inBody = c.ErrorDetection == DetectBody || c.ErrorDetection != DetectHeader && f.emulator
-	f.fresh = f.transport
-	if f.transport == nil {
-		fresh := NewTransport(c)
-		fresh.DisableKeepAlives = true
-		f.transport, f.fresh = NewTransport(c), fresh
+	if f.renewal, err = newRenewal(&c, u); err != nil {
+		return nil, err
 	}
-	header := http.Header{}
-	header.Set("Content-Type", "application/json")
-	header.Set("User-Agent", "sluice")
-	for k, v := range c.Headers {
-		header[http.CanonicalHeaderKey(k)] = v
-	}
-	if user := u.User; user != nil {
-		password, _ := user.Password()
-		r := http.Request{Header: header}
-		r.SetBasicAuth(user.Username(), password)
-		u.User = nil // not needed any more, and so it cannot show up anywhere
-	}
-	f.base = &http.Request{Method: http.MethodPost, URL: u, Host: header.Get("Host"), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header}
-	header.Del("Host") // net/http wants it in the request
-	f.exchanges.New = func() any { return newExchange(header) }
+	f.means.Store(newMeans(&c, u))
 	return f, nil
 }
 
-func newExchange(shared http.Header) *exchange {
-	x := &exchange{header: shared.Clone()}
+func newExchange(m *means) *exchange {
+	x := &exchange{means: m, header: m.base.Header.Clone()}
 	for i, name := range []string{headerMapping, headerAttempt, headerBatchID, headerTraceparent} {
 		x.header[name] = x.values[i : i+1 : i+1]
 	}
@@ -105,9 +89,7 @@ func newExchange(shared http.Header) *exchange {
 // Close closes the connections that are idle. It is for a function that is not invoked any more: net/http may count a
 // connection as idle a moment before the call on it has its response.
 func (f *Function) Close() {
-	if t, ok := f.transport.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
+	f.means.Load().close()
 }
 
 // Invoke sends the event and reads the response, within req.Timeout; where that is 0, within ctx's deadline, and
@@ -125,7 +107,7 @@ func (f *Function) Invoke(ctx context.Context, req *invoke.Request) (invoke.Resp
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	x := f.exchanges.Get().(*exchange)
+	x := f.exchangeFor(f.now())
 	res, failure := f.exchange(ctx, x, req)
 	if x.event.release() && x.answered {
 		f.exchanges.Put(x)
@@ -134,6 +116,14 @@ func (f *Function) Invoke(ctx context.Context, req *invoke.Request) (invoke.Resp
 		return invoke.Response{}, failure
 	}
 	return res, nil
+}
+
+// exchangeFor returns the memory of a request by those means, used before or new.
+func (f *Function) exchangeFor(m *means) *exchange {
+	if x, ok := f.exchanges.Get().(*exchange); ok && x.means == m {
+		return x
+	}
+	return newExchange(m)
 }
 
 func (f *Function) exchange(ctx context.Context, x *exchange, req *invoke.Request) (invoke.Response, *invoke.Error) {
@@ -154,11 +144,11 @@ func (f *Function) exchange(ctx context.Context, x *exchange, req *invoke.Reques
 func (f *Function) send(ctx context.Context, x *exchange, req *invoke.Request) (*http.Response, *invoke.Error) {
 	x.answered = false
 	x.values = [4]string{headerValue(req.Mapping), strconv.Itoa(req.Attempt), req.BatchID, traceparent()}
-	resp, err := f.transport.RoundTrip(f.request(ctx, x, req))
+	resp, err := x.means.transport.RoundTrip(f.request(ctx, x, req))
 	again := err != nil && !x.event.touched() && hadConnection(err) && ctx.Err() == nil
 	if again {
 		x.event.release()
-		resp, err = f.fresh.RoundTrip(f.request(ctx, x, req))
+		resp, err = x.means.fresh.RoundTrip(f.request(ctx, x, req))
 	}
 	if err != nil {
 		return nil, f.failed(ctx, err, x.event.touched())
@@ -168,8 +158,11 @@ func (f *Function) send(ctx context.Context, x *exchange, req *invoke.Request) (
 }
 
 func (f *Function) request(ctx context.Context, x *exchange, req *invoke.Request) *http.Request {
-	r := f.base.WithContext(ctx)
-	r.Header = x.header
+	if len(req.Body) == 0 {
+		ctx = x.watchHeaders(ctx)
+	}
+	r := x.means.base.WithContext(ctx)
+	r.Header = x.headerFor(req)
 	if len(req.Body) > 0 {
 		r.ContentLength = int64(len(req.Body))
 		r.Body = x.event.hold(req.Body)

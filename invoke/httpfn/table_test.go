@@ -277,7 +277,7 @@ func TestTheFunctionsOwnTimeoutBoundsACallThatBringsNone(t *testing.T) {
 	defer server.Close()
 	req := request()
 	req.Timeout = 0
-	_, err := newFunction(t, Config{URL: server.URL, Timeout: 50 * time.Millisecond}).Invoke(t.Context(), req)
+	_, err := newFunction(t, Config{URL: server.URL, Timeout: 300 * time.Millisecond}).Invoke(t.Context(), req)
 	checkError(t, err, invoke.Timeout, true, "")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/config"
 	"github.com/sluicehq/sluice/controller"
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/failure/destination/topic"
 	"github.com/sluicehq/sluice/internal/kafka"
 	"github.com/sluicehq/sluice/invoke"
@@ -31,7 +32,9 @@ type opener struct {
 	config    *config.Config
 	metrics   *metric.Registry
 	options   Options
+	clusters  map[mapping.ClusterName]kafka.Cluster
 	functions map[mapping.FunctionName]*httpfn.Function
+	gates     map[mapping.FunctionName]*poller.Gate
 
 	mu        sync.Mutex
 	clients   map[mapping.ClusterName]*kgo.Client
@@ -41,20 +44,21 @@ type opener struct {
 func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, error) {
 	op := &opener{
 		config: c, metrics: metrics, options: o,
+		clusters:  Clusters(c),
 		functions: make(map[mapping.FunctionName]*httpfn.Function),
+		gates:     make(map[mapping.FunctionName]*poller.Gate),
 		clients:   make(map[mapping.ClusterName]*kgo.Client),
 		producers: make(map[mapping.ClusterName]*topic.Producer),
 	}
 	var wrong []error
 	for name, f := range c.Functions {
-		fn, err := httpfn.New(httpfn.Config{
-			Name: string(name), URL: f.URL, Timeout: f.Timeout, ErrorDetection: httpfn.ErrorDetection(f.ErrorDetection),
-		})
+		fn, err := httpfn.New(functionConfig(f, o.Log))
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
 		op.functions[name] = fn
+		op.gates[name] = poller.NewGate(circuit.Limits{OutageProtection: true})
 	}
 	return op, errors.Join(wrong...)
 }
@@ -87,7 +91,7 @@ func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.Feed
 		return nil, err
 	}
 	return &controller.Adapters{
-		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Destination: destination,
+		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Gate: o.gates[m.Function], Destination: destination,
 		Offsets: offsets, Explain: kafka.Explain, Close: func() {},
 	}, nil
 }
@@ -97,11 +101,11 @@ func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
 	c := group.Config{
 		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
 		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
-		FunctionTimeout: o.config.Functions[m.Function].Timeout, DrainTimeout: s.DrainTimeout,
+		Gate: o.gates[m.Function], DrainTimeout: s.DrainTimeout,
 		SessionTimeout: o.options.SessionTimeout,
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 			hook := o.metrics.KpromHooks(string(m.Name), "feed")
-			return kafka.NewClient(o.cluster(m.Cluster), s.Log, append(opts, kgo.WithHooks(hook))...)
+			return kafka.NewClient(o.clusters[m.Cluster], s.Log, append(opts, kgo.WithHooks(hook))...)
 		},
 		Metrics: s.Metrics, Log: s.Log,
 	}
@@ -173,18 +177,6 @@ func (o *opener) functionARN(m *mapping.Mapping) string {
 	return fmt.Sprintf("arn:aws:lambda:us-east-1:000000000000:function:%s:$LATEST", m.Function)
 }
 
-func (o *opener) cluster(name mapping.ClusterName) kafka.Cluster {
-	c := o.config.Clusters[name]
-	k := kafka.Cluster{Name: string(name), BootstrapServers: c.BootstrapServers}
-	if c.TLS != nil {
-		k.TLS = &kafka.TLS{CAFile: c.TLS.CAFile, CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, ServerName: c.TLS.ServerName}
-	}
-	if c.SASL != nil {
-		k.SASL = &kafka.SASL{Mechanism: string(c.SASL.Mechanism), Username: c.SASL.Username, Password: kafka.Secret(c.SASL.Password.Reveal())}
-	}
-	return k
-}
-
 // client is the cluster's client beside the groups: long polls do not hold it up.
 func (o *opener) client(name mapping.ClusterName) (*kgo.Client, error) {
 	o.mu.Lock()
@@ -192,7 +184,7 @@ func (o *opener) client(name mapping.ClusterName) (*kgo.Client, error) {
 	if c := o.clients[name]; c != nil {
 		return c, nil
 	}
-	c, err := kafka.NewClient(o.cluster(name), o.options.Log)
+	c, err := kafka.NewClient(o.clusters[name], o.options.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +198,7 @@ func (o *opener) producer(name mapping.ClusterName) (*topic.Producer, error) {
 	if p := o.producers[name]; p != nil {
 		return p, nil
 	}
-	p, err := topic.NewProducer(o.cluster(name), o.options.Log)
+	p, err := topic.NewProducer(o.clusters[name], o.options.Log)
 	if err != nil {
 		return nil, err
 	}
