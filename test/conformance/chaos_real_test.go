@@ -1,0 +1,178 @@
+//go:build real
+
+package conformance
+
+import (
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/sluicehq/sluice/record"
+	"github.com/sluicehq/sluice/test/function"
+	"github.com/sluicehq/sluice/test/kafkatest"
+)
+
+// unlimited lets a test run as fast as its function.
+const unlimited = "pollerLimits: {throughput: unlimited}"
+
+// Each of three brokers is killed once; one of them coordinates the group. Then all are down at once.
+func TestBrokersThatDieLoseNothing(t *testing.T) {
+	c := kafkatest.Start(t, kafkatest.Options{Brokers: 3})
+	r := newRig(t, c, 6, function.Script{Seed: 1, Delay: 40 * time.Millisecond, Rules: []function.Rule{{Action: function.Fail, Share: 0.05}}})
+	r.produce(6, 6000)
+	p := start(t, r.yaml("batchSize: 10", quick, unlimited, "provisionedPollerConfig: {minimumPollers: 2, maximumPollers: 2}"))
+	p.until("records flow", time.Minute, func() bool { return r.taken() > 500 })
+	for id := 1; id <= 3; id++ {
+		r.produce(6, 6000)
+		c.Kill(id)
+		before := r.taken()
+		p.until("records flow with a broker less", time.Minute, func() bool { return r.taken() > before+3000 })
+		c.Restart(id)
+		c.WaitInSync(time.Minute, r.topic, "__consumer_offsets")
+	}
+	r.produce(6, 6000)
+	for id := 1; id <= 3; id++ {
+		c.Kill(id)
+	}
+	p.until("status says that Kafka is away", time.Minute, func() bool {
+		return p.status().LastProcessingResult != "OK"
+	})
+	var wg sync.WaitGroup
+	for id := 1; id <= 3; id++ {
+		wg.Go(func() { c.Restart(id) }) // a broker answers when most of them run
+	}
+	wg.Wait()
+	before := r.taken()
+	p.until("records flow again by themselves", time.Minute, func() bool { return r.taken() > before })
+	r.settled(3 * time.Minute)
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	r.judge()
+}
+
+// drained is yaml with a drain time.
+func (r *rig) drained(timeout string, extra ...string) string {
+	return strings.Replace(r.yaml(extra...), "server: {", "server: {drainTimeout: "+timeout+", ", 1)
+}
+
+func (r *rig) taken() int64 { return r.ledger.Report().Taken }
+
+// Somebody throws the member out of its group, as an operator can.
+func TestAnEvictedMemberLosesNothing(t *testing.T) {
+	c := kafkatest.Shared(t)
+	r := newRig(t, c, 4, function.Script{Delay: 20 * time.Millisecond})
+	r.produce(4, 6000)
+	p := start(t, r.yaml(fast, "batchSize: 10", unlimited))
+	for range 3 {
+		before := r.taken()
+		p.until("records flow", time.Minute, func() bool { return r.taken() > before+400 })
+		evict(t, c, r.group)
+	}
+	r.settled(time.Minute)
+	p.stop()
+	r.judge()
+}
+
+// evict has all members of a group leave it.
+func evict(t *testing.T, c *kafkatest.Cluster, group record.GroupID) {
+	t.Helper()
+	described, err := c.Admin().DescribeGroups(t.Context(), string(group))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := kmsg.NewPtrLeaveGroupRequest()
+	req.Group = string(group)
+	for _, m := range described[string(group)].Members {
+		member := kmsg.NewLeaveGroupRequestMember()
+		member.MemberID = m.MemberID
+		req.Members = append(req.Members, member)
+	}
+	if _, err := req.RequestWith(t.Context(), c.Client()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process hangs for longer than its session lasts, another takes over, and the first comes back with batches in hand.
+func TestAProcessThatHangsLosesNothing(t *testing.T) {
+	c := kafkatest.Shared(t)
+	r := newRig(t, c, 4, function.Script{
+		Seed: 9, Delay: 10 * time.Millisecond, Jitter: 20 * time.Millisecond, Rules: []function.Rule{{Action: function.Fail, Share: 0.05}},
+	})
+	r.produce(4, 12_000)
+	yaml := r.yaml(fast, "batchSize: 5", quick, unlimited)
+	first := start(t, yaml)
+	first.until("records flow", time.Minute, func() bool { return r.taken() > 500 })
+	second := start(t, yaml)
+	second.until("it has partitions", time.Minute, func() bool { return len(second.status().Partitions) > 0 })
+	for _, p := range []*process{first, second} {
+		_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(8 * time.Second) // the session lasts 6
+		_ = p.cmd.Process.Signal(syscall.SIGCONT)
+	}
+	r.settled(2 * time.Minute)
+	for _, p := range []*process{first, second} {
+		if code := p.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	r.judge()
+}
+
+// Calls end within the drain time, so nothing comes twice, whenever the signal comes.
+func TestSIGTERMAtAnyMomentRepeatsNothing(t *testing.T) {
+	c := kafkatest.Shared(t)
+	script := function.Script{Seed: 5, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond, Rules: []function.Rule{{Action: function.Fail, Share: 0.05}}}
+	r := newRig(t, c, 6, script)
+	r.produce(6, 20_000)
+	yaml := r.yaml("batchSize: 20", quick, unlimited)
+	for range 10 {
+		p := start(t, yaml)
+		time.Sleep(rand.N(2500 * time.Millisecond))
+		if code := p.stop(); code != 0 {
+			t.Errorf("exit code %d: %s", code, tail(p.log.String(), 5))
+		}
+	}
+	r.function.SetScript(function.Script{})
+	p := start(t, yaml)
+	r.settled(time.Minute)
+	p.stop()
+	if report := r.judge(); report.Duplicates > 0 {
+		t.Errorf("%d records were taken twice", report.Duplicates)
+	}
+}
+
+// Calls outlive the drain time while another process joins, leaves and dies.
+func TestCallsThatOutliveTheDrainTimeLoseNothing(t *testing.T) {
+	c := kafkatest.Shared(t)
+	r := newRig(t, c, 4, function.Script{Seed: 3, Delay: 2 * time.Second, Jitter: 4 * time.Second})
+	r.produce(4, 200)
+	yaml := r.drained("1s", fast, "batchSize: 2", quick)
+	first := start(t, yaml)
+	for i := range 12 {
+		second := start(t, yaml)
+		time.Sleep(rand.N(1500 * time.Millisecond))
+		if i%4 == 3 {
+			second.kill()
+			continue
+		}
+		began := time.Now()
+		if code := second.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if d := time.Since(began); d > 10*time.Second {
+			t.Errorf("it took %s to stop; the drain time is a second", d)
+		}
+	}
+	r.function.SetScript(function.Script{})
+	r.settled(time.Minute)
+	if code := first.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	r.judge()
+}
