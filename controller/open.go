@@ -44,6 +44,8 @@ type Adapters struct {
 	// Feed has not been started.
 	Feed     Feed
 	Function invoke.Function
+	// Gate stands before the function; the feed enters it.
+	Gate *poller.Gate
 	// Destination is nil where the mapping has none.
 	Destination failure.Destination
 	// Offsets reads how far the mapping's group is behind.

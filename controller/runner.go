@@ -139,7 +139,7 @@ func (r *runner) opened(a *Adapters, encoder poller.Encoder) {
 	r.problem = ""
 	r.adapters = a
 	r.pool = poller.NewPool(poller.Config{
-		Mapping: string(r.m.Name), Feed: a.Feed, Function: a.Function, Encoder: encoder,
+		Mapping: string(r.m.Name), Feed: a.Feed, Function: a.Function, Gate: a.Gate, Encoder: encoder,
 		BatchBytesMax: r.m.MaximumBatchBytes, Buffers: r.options.Buffers,
 		Policy: policyOf(r.m), PartialResponses: r.m.ReportBatchItemFailures, Destination: a.Destination,
 		Throughput: r.m.PollerThroughput, Concurrency: r.m.PollerConcurrency,

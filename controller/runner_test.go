@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/controller"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/internal/lifecycle"
 	"github.com/sluicehq/sluice/internal/lifecycle/lifecycletest"
@@ -49,7 +50,7 @@ func (w *world) Open(_ context.Context, _ *mapping.Mapping, s controller.FeedSpe
 	w.feed = newFeed(s)
 	w.feed.add(w.backlog)
 	return &controller.Adapters{
-		Feed: w.feed, Function: w, Offsets: w,
+		Feed: w.feed, Function: w, Gate: w.feed.gate, Offsets: w,
 		Explain: func(err error) (string, string) { return "explained " + err.Error(), "do something" },
 		Close:   func() { w.mu.Lock(); w.closed++; w.mu.Unlock() },
 	}, nil
@@ -85,6 +86,8 @@ type feed struct {
 	lifecycle.Unit
 	mu      sync.Mutex
 	set     *inflight.Set
+	gate    *poller.Gate
+	turn    *poller.Turn
 	changed chan struct{}
 	next    int64
 	done    atomic.Int64
@@ -95,7 +98,11 @@ type feed struct {
 var tp = record.TopicPartition{Topic: "orders", Partition: 0}
 
 func newFeed(s controller.FeedSpec) *feed {
-	f := &feed{set: inflight.NewSet(s.Limits, s.Sizes), changed: make(chan struct{})}
+	f := &feed{
+		set: inflight.NewSet(s.Limits, s.Sizes), changed: make(chan struct{}),
+		gate: poller.NewGate(circuit.Limits{OutageProtection: true}),
+	}
+	f.turn = poller.NewTurn(f.wake)
 	f.set.Assign(tp, 0, true, time.Now())
 	f.joined.Store(true)
 	return f
@@ -116,6 +123,12 @@ func (f *feed) change() {
 	f.changed = make(chan struct{})
 }
 
+func (f *feed) wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.change()
+}
+
 func (f *feed) offsets() []controller.Offsets {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,12 +143,18 @@ func (f *feed) Start(ctx context.Context) error {
 func (f *feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, error) {
 	for {
 		f.mu.Lock()
-		l, at := f.set.Acquire(time.Now(), int(free.Load()))
 		changed := f.changed
+		pass, ok, at := f.gate.Enter(time.Now(), f.turn)
+		var l *inflight.Lease
+		if ok {
+			if l, at = f.set.Acquire(time.Now(), int(free.Load())); l == nil {
+				f.gate.Cancel(pass)
+			}
+		}
 		f.mu.Unlock()
 		if l != nil {
 			c, cancel := context.WithCancel(context.Background())
-			return &poller.Lease{Lease: l, Context: c, Cancel: cancel}, nil
+			return &poller.Lease{Lease: l, Pass: pass, Context: c, Cancel: cancel}, nil
 		}
 		var due <-chan time.Time
 		if !at.IsZero() {

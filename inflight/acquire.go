@@ -33,27 +33,39 @@ type room struct {
 // anything else happening (zero if none will). slots is how many invocations could start right now, at least 1:
 // while slots are free, batches span as few partitions as possible.
 //
-// A failed run whose time has come goes first, on its own. Then the partition that has been ready longest, alone
-// if it fills a batch. Partitions that do not fill one are gathered: as soon as together they do, or when the
-// oldest has waited for the batching window.
+// Failed runs whose time has come and records that come for the first time take turns. A failed run goes on its own. Of
+// the others, the partition that has been ready longest goes alone if it fills a batch. Partitions that do not fill one
+// are gathered: as soon as together they do, or when the oldest has waited for the batching window.
 func (s *Set) Acquire(now time.Time, slots int) (*Lease, time.Time) {
-	if len(s.waiting) > 0 && !s.waiting[0].notBefore().After(now) {
+	w, partitions := s.fresh(now, slots)
+	due := len(s.waiting) > 0 && !s.waiting[0].notBefore().After(now)
+	switch {
+	case due && (w == nil || !s.retried):
+		s.retried = true
 		return s.again(s.waiting[0]), time.Time{}
+	case w != nil:
+		s.retried = false
+		return s.gather(w, partitions), time.Time{}
 	}
+	return nil, s.wake(s.partial.front)
+}
+
+// fresh is the window to begin a batch of new records with, and how many windows it may span; nil if none is due.
+func (s *Set) fresh(now time.Time, slots int) (w *window, partitions int) {
 	oldest := s.partial.front
 	expired := oldest != nil && !oldest.since.Add(s.limits.BatchingWindow).After(now)
 	if w := s.full.front; w != nil && (!expired || !oldest.since.Before(w.since)) {
-		return s.gather(w, 1), time.Time{}
+		return w, 1
 	}
 	switch {
 	case oldest == nil:
 	case s.fills(s.partial.records, s.partial.bytes):
-		return s.gather(oldest, s.partial.len), time.Time{}
+		return oldest, s.partial.len
 	case expired:
 		ready := s.partial.len + s.full.len
-		return s.gather(oldest, (ready+slots-1)/slots), time.Time{}
+		return oldest, (ready + slots - 1) / slots
 	}
-	return nil, s.wake(oldest)
+	return nil, 0
 }
 
 // wake is when the next waiting run or the oldest partial batch becomes due.

@@ -41,6 +41,7 @@ type Set struct {
 	bytes   int64
 	leases  int
 	nextID  uint64
+	retried bool // the last lease was of a failed run
 }
 
 // NewSet returns a set without partitions.

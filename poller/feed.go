@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/record"
 )
@@ -20,11 +21,13 @@ type Feed interface {
 	Settle(l *Lease, retry [][]record.Run)
 }
 
-// Lease is a batch that is out, with the time it has.
+// Lease is a batch that is out, with the permission to call the function.
 type Lease struct {
 	*inflight.Lease
-	// Context ends when the function's time-out is over, or when the records are not ours any more: their partition
-	// was revoked and the drain deadline passed, or the process stops now.
+	// Pass is the gate's permission for one call. The poller gives it back.
+	Pass circuit.Pass
+	// Context ends when the records are not ours any more: their partition was revoked and the drain deadline passed,
+	// or the process stops now.
 	Context context.Context
 	// Cancel frees Context; the feed calls it at Settle.
 	Cancel context.CancelFunc

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/invoke"
 	"github.com/sluicehq/sluice/metric"
@@ -19,14 +20,19 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	set     *inflight.Set
+	gate    *Gate
+	turn    *Turn
+	idle    int           // who wait
 	waiting chan struct{} // closed when something changed
 }
 
 func newMemory(limits inflight.Limits, e *invoke.Encoder) *memory {
-	return &memory{
+	m := &memory{
 		set:     inflight.NewSet(limits, inflight.Sizes{Event: e.Overhead(), Run: e.RunOverhead, Record: e.RecordSize}),
-		waiting: make(chan struct{}),
+		waiting: make(chan struct{}), gate: NewGate(circuit.Limits{OutageProtection: true}),
 	}
+	m.turn = NewTurn(m.wake)
+	return m
 }
 
 // fill gives a partition n records of size bytes, beginning at offset 0.
@@ -52,12 +58,21 @@ func (m *memory) change() {
 func (m *memory) Acquire(ctx context.Context, free *atomic.Int32) (*Lease, error) {
 	for {
 		m.mu.Lock()
-		l, at := m.set.Acquire(time.Now(), int(free.Load()))
 		changed := m.waiting
+		pass, ok, at := m.gate.Enter(time.Now(), m.turn)
+		var l *inflight.Lease
+		if ok {
+			if l, at = m.set.Acquire(time.Now(), int(free.Load())); l == nil {
+				m.gate.Cancel(pass)
+			}
+		}
+		if l == nil {
+			m.idle++
+		}
 		m.mu.Unlock()
 		if l != nil {
-			lctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-			return &Lease{Lease: l, Context: lctx, Cancel: cancel}, nil
+			lctx, cancel := context.WithCancel(context.Background())
+			return &Lease{Lease: l, Pass: pass, Context: lctx, Cancel: cancel}, nil
 		}
 		var due <-chan time.Time
 		if !at.IsZero() {
@@ -67,9 +82,27 @@ func (m *memory) Acquire(ctx context.Context, free *atomic.Int32) (*Lease, error
 		case <-changed:
 		case <-due:
 		case <-ctx.Done():
+		}
+		m.mu.Lock()
+		m.idle--
+		m.mu.Unlock()
+		if ctx.Err() != nil {
+			m.gate.Decline(m.turn)
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// wake has one of those who wait take its turn.
+func (m *memory) wake() {
+	m.mu.Lock()
+	if m.idle == 0 {
+		m.mu.Unlock()
+		m.gate.Decline(m.turn)
+		return
+	}
+	m.change()
+	m.mu.Unlock()
 }
 
 // Settle is Feed's.
@@ -123,7 +156,7 @@ func pool(t *testing.T, m *memory, f fn, change func(*Config)) (*Pool, *metric.M
 	t.Helper()
 	metrics := metric.New().Mapping("m")
 	c := Config{
-		Mapping: "m", Feed: m, Function: f, Encoder: encoder, BatchBytesMax: 6 << 20,
+		Mapping: "m", Feed: m, Function: f, Gate: m.gate, Encoder: encoder, BatchBytesMax: 6 << 20,
 		Buffers: invoke.NewBuffers(1 << 20), Policy: &failure.Policy{MaximumRetryAttempts: -1},
 		Concurrency: 5, Metrics: metrics, Watch: &Watch{}, Log: slog.New(slog.DiscardHandler),
 		Rand: func() float64 { return 0.5 },

@@ -20,6 +20,8 @@ type Config struct {
 	// Feed is where batches come from; Function is where they go.
 	Feed     Feed
 	Function invoke.Function
+	// Gate stands before the function; mappings that call it share one, and the feed enters it for each lease.
+	Gate *Gate
 	// Encoder gives a batch the form that the function wants; BatchBytesMax bounds its body: a larger one is split, not
 	// sent.
 	Encoder       Encoder

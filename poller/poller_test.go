@@ -254,7 +254,7 @@ func TestADeadLetterIsDeliveredAfterATimeout(t *testing.T) {
 		m.fill(0, 1, 10, time.Now())
 		d := &dead{}
 		p, metrics := pool(t, m, func(ctx context.Context, _ *invoke.Request) (invoke.Response, error) {
-			<-ctx.Done()
+			time.Sleep(10 * time.Second)
 			return invoke.Response{}, &invoke.Error{Kind: invoke.Timeout, Err: ctx.Err()}
 		}, func(c *Config) {
 			c.Policy = &failure.Policy{MaximumRetryAttempts: 0, Destination: true}

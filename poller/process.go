@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/invoke"
 	"github.com/sluicehq/sluice/record"
 )
@@ -21,6 +22,9 @@ type batch struct {
 	given []given
 	id    string
 	body  []byte
+	// left says that the gate's pass was given back; successes is what the gate said then.
+	left      bool
+	successes uint64
 }
 
 // given is a run that the function will not see again.
@@ -31,7 +35,7 @@ type given struct {
 }
 
 func (b *batch) reset(l *Lease) {
-	b.lease, b.id = l, ""
+	b.lease, b.id, b.left, b.successes = l, "", false, 0
 	b.runs, b.from, b.retry, b.given = b.runs[:0], b.from[:0], nil, b.given[:0]
 }
 
@@ -63,6 +67,9 @@ func (p *poller) process(l *Lease, b *batch) {
 	if len(b.runs) > 0 {
 		p.call(b)
 	}
+	if !b.left {
+		p.Gate.Cancel(l.Pass)
+	}
 	for i := range b.given {
 		p.giveUp(b, &b.given[i])
 	}
@@ -73,10 +80,11 @@ func (p *poller) process(l *Lease, b *batch) {
 }
 
 // screen takes out what the function must not see: records over their age, and runs that were given up before and
-// only owe their dead letter.
+// only owe their dead letter. While the function is down nothing ages.
 func (p *poller) screen(b *batch) {
 	for i, run := range b.lease.Runs {
-		if p.Policy.MaximumRecordAge == 0 && run.Retry == nil {
+		owed := run.Retry != nil && run.Retry.GiveUp != ""
+		if !owed && (p.Policy.MaximumRecordAge == 0 || b.lease.Pass.Probe()) {
 			b.runs, b.from = append(b.runs, run), append(b.from, i)
 			continue
 		}
@@ -96,7 +104,7 @@ func (p *poller) call(b *batch) {
 	}
 	b.id = invoke.BatchID(p.Mapping, b.runs)
 	if b.lease.Encoded > p.BatchBytesMax {
-		p.failed(b, attempt, &invoke.Error{Kind: invoke.TooLarge, Message: "the event is over maximumBatchBytes"})
+		p.failed(b, attempt, false, &invoke.Error{Kind: invoke.TooLarge, Message: "the event is over maximumBatchBytes"})
 		return
 	}
 	req := &invoke.Request{
@@ -116,35 +124,57 @@ func (p *poller) call(b *batch) {
 	began := time.Now()
 	resp, err := p.Function.Invoke(b.lease.Context, req)
 	p.Metrics.InvokeDuration.Observe(time.Since(began))
-	if err != nil {
-		p.failed(b, attempt, asError(err))
-		return
+	p.answered(b, attempt, resp, err)
+}
+
+// answered takes the function's answer apart and tells the gate what it says of the function.
+func (p *poller) answered(b *batch, attempt int, resp invoke.Response, err error) {
+	var named [][]int
+	var bad *invoke.Error
+	switch {
+	case err != nil:
+		bad = asError(err)
+	case p.PartialResponses:
+		b.body = resp.Body[:0]
+		named, bad = invoke.ParseBatchResponse(resp.Body, b.runs)
 	}
-	if !p.PartialResponses {
+	var outage bool
+	outage, b.successes = p.Gate.leave(time.Now(), b.lease.Pass, bad, b.runs)
+	b.left = true
+	switch {
+	case bad != nil:
+		p.failed(b, attempt, outage, bad)
+	case named != nil:
+		p.named(b, attempt, named)
+	default:
 		p.Watch.taken()
-		return
 	}
-	b.body = resp.Body[:0]
-	named, bad := invoke.ParseBatchResponse(resp.Body, b.runs)
-	if bad != nil {
-		p.failed(b, attempt, bad)
-		return
-	}
-	p.named(b, attempt, named)
 }
 
 // failed asks the failure room about each run of a batch that failed as a whole.
-func (p *poller) failed(b *batch, attempt int, err *invoke.Error) {
+func (p *poller) failed(b *batch, attempt int, outage bool, err *invoke.Error) {
 	p.Metrics.InvokeErrors.Inc(err.Kind.String())
 	p.Metrics.FailedInvoke.Add(count(b.runs))
 	p.Watch.failed(p.Log, b.runs, attempt, err)
 	f, now := err.Failure(b.id), time.Now()
 	for i, run := range b.runs {
-		if len(b.runs) > 1 {
-			b.decided(b.from[i], p.Policy.FailedShared(now, p.Rand(), run, f, err))
-		} else {
-			b.decided(b.from[i], p.Policy.Failed(now, p.Rand(), run, f, err))
+		var d failure.Decision
+		switch {
+		case outage:
+			d.Retry = p.Policy.InOutage(now, run, f, err.Kind != invoke.Unreachable)
+		case len(b.runs) > 1:
+			d = p.Policy.FailedShared(now, p.Rand(), run, f, err)
+		default:
+			d = p.Policy.Failed(now, p.Rand(), run, f, err)
 		}
+		if err.Kind.SpendsAttempt() {
+			suspect := !outage && circuit.Suspect(&run, b.successes)
+			for _, again := range d.Retry {
+				again.Retry.Successes = b.successes + 1
+				again.Retry.Suspect = again.Retry.Suspect || suspect
+			}
+		}
+		b.decided(b.from[i], d)
 	}
 }
 

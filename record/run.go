@@ -28,9 +28,11 @@ type Retry struct {
 	// Waits counts the failures in a row, up to now, that spent no attempt (throttled, unreachable, a
 	// destination that is down). It grows the pause between tries.
 	Waits int
-	// Successes is how many calls the function had taken when these records last failed: a record that fails again
-	// although others were taken since is to blame itself.
+	// Successes is, counted from 1, how many calls the function had taken when these records last failed after they were
+	// sent; 0 if they never did. Suspect says that they failed again although the function had taken others since: then
+	// they are to blame, and not the function.
 	Successes uint64
+	Suspect   bool
 	// NotBefore is the earliest time of the next try.
 	NotBefore time.Time
 	// Since is when these records failed for the first time.

@@ -68,13 +68,17 @@ func New(l Limits) *Circuit { return &Circuit{limits: l} }
 // Pass is the permission for one call. It is given back to Leave or Cancel, once.
 type Pass struct{ probe bool }
 
+// Probe says whether the call is to find out if an outage is over.
+func (p Pass) Probe() bool { return p.probe }
+
 // Enter asks to call the function. If the call may start, it counts as out until Leave or Cancel. If not, at is when to
-// ask again without anything else happening; zero if that takes another call's end.
-func (c *Circuit) Enter(now time.Time) (p Pass, ok bool, at time.Time) {
+// ask again without anything else happening; zero if that takes another call's end. reserved is how many calls are
+// kept for others, as if they were out.
+func (c *Circuit) Enter(now time.Time, reserved int) (p Pass, ok bool, at time.Time) {
 	if now.Before(c.quiet) {
 		return p, false, c.quiet
 	}
-	if c.full() {
+	if c.full(c.out + reserved) {
 		return p, false, time.Time{}
 	}
 	switch c.state {
@@ -90,11 +94,11 @@ func (c *Circuit) Enter(now time.Time) (p Pass, ok bool, at time.Time) {
 	return p, true, time.Time{}
 }
 
-func (c *Circuit) full() bool {
-	if c.limits.MaxConcurrency > 0 && c.out >= c.limits.MaxConcurrency {
+func (c *Circuit) full(out int) bool {
+	if c.limits.MaxConcurrency > 0 && out >= c.limits.MaxConcurrency {
 		return true
 	}
-	return c.limit > 0 && c.out >= int(c.limit) && c.state == Closed // a probe is one call, and waits for nobody
+	return c.limit > 0 && out >= int(c.limit) && c.state == Closed // a probe is one call, and waits for nobody
 }
 
 // Cancel takes an Enter back: the function was not called, or the call says nothing about it (we cancelled it).
@@ -218,11 +222,18 @@ const batchesAlike = 3
 // suspect says whether a batch has failed before and the function has taken another since: then it is the batch.
 func (c *Circuit) suspect(runs []record.Run) bool {
 	for i := range runs {
-		if r := runs[i].Retry; r == nil || r.Successes == c.successes {
+		if !Suspect(&runs[i], c.successes) {
 			return false
 		}
 	}
 	return len(runs) > 0
+}
+
+// Suspect says whether a run that fails, when the function has taken so many calls, is to blame itself: it failed
+// before, and others were taken since, now or at an earlier failure.
+func Suspect(run *record.Run, successes uint64) bool {
+	r := run.Retry
+	return r != nil && (r.Suspect || r.Successes != 0 && r.Successes != successes+1)
 }
 
 // open begins an outage, or prolongs it when the probe failed. What was called before it began and fails now adds

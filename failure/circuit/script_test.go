@@ -89,7 +89,7 @@ func (s *script) do(line string) string {
 			n, _ = strconv.Atoi(f[1])
 		}
 		for i := range n {
-			p, ok, at := s.c.Enter(s.now)
+			p, ok, at := s.c.Enter(s.now, 0)
 			if ok {
 				s.passes = append(s.passes, p)
 			} else {
@@ -135,7 +135,7 @@ func (s *script) leave(r Result, fail Failure, runs []string) string {
 		run.Records = []*record.Record{{Offset: a}, {Offset: b}}
 		if len(parts) == 3 {
 			n, _ := strconv.ParseUint(strings.TrimPrefix(parts[2], "again="), 10, 64)
-			run.Retry = &record.Retry{Successes: n}
+			run.Retry = &record.Retry{Successes: n + 1}
 		}
 		call.Runs = append(call.Runs, run)
 	}

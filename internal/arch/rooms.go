@@ -59,7 +59,7 @@ var rooms = []room{
 	{path: "internal/kafka", level: leaf, may: []string{"record", "metric", "internal/tlsfile"}},
 	{path: "invoke/httpfn", level: leaf, may: []string{"record", "invoke", "metric", "internal/tlsfile"}},
 	{path: "poller/group", level: leaf, may: []string{
-		"record", "inflight", "filter", "metric", "poller", "internal/lifecycle", "internal/kafka",
+		"record", "inflight", "failure", "filter", "metric", "poller", "internal/lifecycle", "internal/kafka",
 	}},
 	{path: "scaling/lag", level: leaf, may: []string{"record", "scaling", "metric", "internal/kafka"}},
 	{path: "failure/destination", level: leaf, may: []string{"record", "invoke", "failure"}},

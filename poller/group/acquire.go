@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/poller"
 	"github.com/sluicehq/sluice/record"
@@ -64,14 +65,20 @@ func (w *waiter) done(l *poller.Lease) (*poller.Lease, error) {
 // serve hands out what is due to those who wait, and sets the timer for what will be. The caller holds mu.
 func (f *Feed) serve(now time.Time) {
 	for len(f.waiters) > 0 {
+		pass, ok, at := f.config.Gate.Enter(now, f.turn)
+		if !ok {
+			f.arm(now, at)
+			return
+		}
 		l, at := f.set.Acquire(now, f.slots())
 		if l == nil {
+			f.config.Gate.Cancel(pass)
 			f.arm(now, at)
 			return
 		}
 		w := f.waiters[0]
 		f.waiters = slices.Delete(f.waiters, 0, 1)
-		w.ch <- f.lend(l)
+		w.ch <- f.lend(l, pass)
 	}
 }
 
@@ -84,10 +91,10 @@ func (f *Feed) slots() int {
 	return n
 }
 
-// lend puts a lease on the books and gives it its time.
-func (f *Feed) lend(l *inflight.Lease) *poller.Lease {
-	ctx, cancel := context.WithTimeout(f.calls, f.config.FunctionTimeout)
-	lease := &poller.Lease{Lease: l, Context: ctx, Cancel: cancel}
+// lend puts a lease on the books.
+func (f *Feed) lend(l *inflight.Lease, pass circuit.Pass) *poller.Lease {
+	ctx, cancel := context.WithCancel(f.calls)
+	lease := &poller.Lease{Lease: l, Pass: pass, Context: ctx, Cancel: cancel}
 	f.leases[l] = lease
 	f.config.Metrics.InFlightBatches.Add(1)
 	f.config.Metrics.InFlightRecords.Add(int64(l.Records))
@@ -107,6 +114,12 @@ func (f *Feed) arm(now, at time.Time) {
 	} else {
 		f.timer.Reset(d)
 	}
+}
+
+// called is the gate's: it is our turn to enter.
+func (f *Feed) called() {
+	f.tick()
+	f.config.Gate.Decline(f.turn)
 }
 
 func (f *Feed) tick() {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller"
 	"github.com/sluicehq/sluice/record"
 )
 
@@ -18,7 +20,7 @@ var orders0 = record.TopicPartition{Topic: "orders"}
 func alone(t *testing.T) *Feed {
 	t.Helper()
 	f := New(Config{
-		Mapping: "m", Group: "g", Topics: []string{"orders"}, FunctionTimeout: time.Second,
+		Mapping: "m", Group: "g", Topics: []string{"orders"}, Gate: poller.NewGate(circuit.Limits{}),
 		Limits: inflight.Limits{BatchRecords: 10, BatchBytes: 1 << 20},
 		Sizes: inflight.Sizes{
 			Run:    func(record.TopicPartition) int { return 10 },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller"
 	"github.com/sluicehq/sluice/record"
 )
 
@@ -38,8 +39,8 @@ type Config struct {
 	Limits inflight.Limits
 	Sizes  inflight.Sizes
 
-	// FunctionTimeout bounds a lease's context, from the moment it is handed out.
-	FunctionTimeout time.Duration
+	// Gate stands before the function: nothing is handed out that it does not let through.
+	Gate *poller.Gate
 	// DrainTimeout is how long calls may go on when their partition is revoked.
 	DrainTimeout time.Duration
 	// SessionTimeout is after how long without heartbeats the group gives the partitions of a dead process away;

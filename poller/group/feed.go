@@ -20,6 +20,8 @@ type Feed struct {
 	client *kgo.Client
 	made   chan struct{} // closed when client is set: callbacks may come before
 
+	// turn is our place before the function's gate.
+	turn *poller.Turn
 	// calls is the parent of all leases' contexts.
 	calls     context.Context
 	stopCalls context.CancelFunc
@@ -62,6 +64,7 @@ func New(c Config) *Feed {
 		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		paused: make(map[record.TopicPartition]bool), partitions: make(map[string]int),
 	}
+	f.turn = poller.NewTurn(f.called)
 	f.calls, f.stopCalls = context.WithCancel(context.Background())
 	return f
 }

@@ -15,10 +15,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/internal/lifecycle"
 	"github.com/sluicehq/sluice/internal/lifecycle/lifecycletest"
 	"github.com/sluicehq/sluice/invoke"
 	"github.com/sluicehq/sluice/metric"
+	"github.com/sluicehq/sluice/poller"
 	"github.com/sluicehq/sluice/poller/group"
 	"github.com/sluicehq/sluice/record"
 	"github.com/sluicehq/sluice/test/kafkatest"
@@ -174,8 +176,10 @@ func TestRetriesKeepTheBatchIdAndCountAttempts(t *testing.T) {
 		}
 		return invoke.Response{}, nil
 	})
-	m := join(t, c, "m", []string{"orders"}, fn, options{policy: failure.Policy{MaximumRetryAttempts: -1},
-		config: func(g *group.Config) { g.Limits.BatchingWindow = 200 * time.Millisecond }})
+	m := join(t, c, "m", []string{"orders"}, fn, options{
+		policy: failure.Policy{MaximumRetryAttempts: -1},
+		config: func(g *group.Config) { g.Limits.BatchingWindow = 200 * time.Millisecond },
+	})
 	until(t, "taken", func() bool { return len(fn.taken()) == 5 })
 	m.stop()
 	for i, call := range fn.list() {
@@ -439,7 +443,7 @@ func TestLifecycle(t *testing.T) {
 	lifecycletest.Stress(t, func() lifecycle.Part {
 		return group.New(group.Config{
 			Mapping: "m", Group: "g", Topics: []string{"orders"},
-			Sizes: plainSizes, FunctionTimeout: time.Second,
+			Sizes: plainSizes, Gate: poller.NewGate(circuit.Limits{}),
 			Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 				return kgo.NewClient(append(opts, kgo.SeedBrokers(c.Bootstrap()...))...)
 			},

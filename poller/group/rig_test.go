@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/invoke"
 	"github.com/sluicehq/sluice/metric"
@@ -47,9 +48,9 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	config := group.Config{
 		Mapping: id, Group: record.GroupID("g-" + id), Topics: topics,
-		Limits:          inflight.Limits{BatchRecords: 10, BatchBytes: 6 << 20},
-		Sizes:           inflight.Sizes{Event: encoder.Overhead(), Run: encoder.RunOverhead, Record: encoder.RecordSize},
-		FunctionTimeout: 10 * time.Second, DrainTimeout: 5 * time.Second, CommitInterval: 50 * time.Millisecond,
+		Limits: inflight.Limits{BatchRecords: 10, BatchBytes: 6 << 20},
+		Sizes:  inflight.Sizes{Event: encoder.Overhead(), Run: encoder.RunOverhead, Record: encoder.RecordSize},
+		Gate:   poller.NewGate(circuit.Limits{}), DrainTimeout: 5 * time.Second, CommitInterval: 50 * time.Millisecond,
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 			return kgo.NewClient(append(opts, kgo.SeedBrokers(c.Bootstrap()...))...)
 		},
@@ -63,7 +64,7 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 		t.Fatal(err)
 	}
 	pool := poller.NewPool(poller.Config{
-		Mapping: id, Feed: feed, Function: fn, Encoder: encoder, BatchBytesMax: config.Limits.BatchBytes,
+		Mapping: id, Feed: feed, Function: fn, Gate: config.Gate, Encoder: encoder, BatchBytesMax: config.Limits.BatchBytes,
 		Buffers: invoke.NewBuffers(1 << 20), Policy: &o.policy, PartialResponses: o.partial, Destination: o.dest,
 		Concurrency: 5, Metrics: metrics, Watch: &poller.Watch{}, Log: log, Rand: rand.Float64,
 	})

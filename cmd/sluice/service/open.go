@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/config"
 	"github.com/sluicehq/sluice/controller"
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/failure/destination/topic"
 	"github.com/sluicehq/sluice/internal/kafka"
 	"github.com/sluicehq/sluice/invoke"
@@ -33,6 +34,7 @@ type opener struct {
 	options   Options
 	clusters  map[mapping.ClusterName]kafka.Cluster
 	functions map[mapping.FunctionName]*httpfn.Function
+	gates     map[mapping.FunctionName]*poller.Gate
 
 	mu        sync.Mutex
 	clients   map[mapping.ClusterName]*kgo.Client
@@ -44,6 +46,7 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 		config: c, metrics: metrics, options: o,
 		clusters:  Clusters(c),
 		functions: make(map[mapping.FunctionName]*httpfn.Function),
+		gates:     make(map[mapping.FunctionName]*poller.Gate),
 		clients:   make(map[mapping.ClusterName]*kgo.Client),
 		producers: make(map[mapping.ClusterName]*topic.Producer),
 	}
@@ -55,12 +58,21 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 			continue
 		}
 		op.functions[name] = fn
+		op.gates[name] = poller.NewGate(circuit.Limits{OutageProtection: true})
 	}
 	return op, errors.Join(wrong...)
 }
 
 // Encoder is controller.Opener's.
-func (o *opener) Encoder(m *mapping.Mapping) poller.Encoder { return invoke.NewEncoder(o.source(m)) }
+func (o *opener) Encoder(m *mapping.Mapping) poller.Encoder {
+	switch m.Payload {
+	case mapping.PayloadRaw:
+		return invoke.NewRawEncoder()
+	case mapping.PayloadCloudEvents:
+		return invoke.NewCloudEventsEncoder(string(m.Cluster), m.BatchSize == 1)
+	}
+	return invoke.NewEncoder(o.source(m))
+}
 
 // source is what events say of the mapping's cluster.
 func (o *opener) source(m *mapping.Mapping) invoke.Source {
@@ -87,7 +99,7 @@ func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.Feed
 		return nil, err
 	}
 	return &controller.Adapters{
-		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Destination: destination,
+		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Gate: o.gates[m.Function], Destination: destination,
 		Offsets: offsets, Explain: kafka.Explain, Close: func() {},
 	}, nil
 }
@@ -97,7 +109,7 @@ func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
 	c := group.Config{
 		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
 		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
-		FunctionTimeout: o.config.Functions[m.Function].Timeout, DrainTimeout: s.DrainTimeout,
+		Gate: o.gates[m.Function], DrainTimeout: s.DrainTimeout,
 		SessionTimeout: o.options.SessionTimeout,
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 			hook := o.metrics.KpromHooks(string(m.Name), "feed")
