@@ -42,8 +42,8 @@ test-real: ## test, and the tests on a real Kafka (needs java and mvn; downloads
 check: ## static checks: format, vet, lint, import directions, docs, stale tables, go.mod
 	tools/check.sh $(TAGS)
 
-bench: ## throughput beside a minimal loop; writes the table of docs/PERFORMANCE.md
-	go run ./test/bench
+bench: ## throughput beside a minimal loop on a real Kafka; writes the table of docs/PERFORMANCE.md
+	go run ./test/bench -write docs/PERFORMANCE.md
 
 soak: ## long runs on a real Kafka (an hour)
 	go run ./test/kafkatest/cmd/kafka-up -fetch

@@ -17,7 +17,7 @@ type result struct {
 	RecordsPerSecond float64
 }
 
-// newResult gives a speed to a run, whose Span saw the share of its records that package timeline measures.
+// withSpeed adds the speed of a run whose Span saw that share of its records.
 func (r result) withSpeed(share float64) result {
 	r.RecordsPerSecond = share * float64(r.Records) / r.Span.Seconds()
 	return r

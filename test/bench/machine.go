@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// machineFacts say where the figures come from.
-func machineFacts(kafka string) []string {
-	return []string{
+// machineFacts say where the figures come from. load is how busy the machine was before.
+func machineFacts(kafka, load string) []string {
+	facts := []string{
 		time.Now().UTC().Format(time.DateOnly),
 		fmt.Sprintf("%d × %s", runtime.NumCPU(), cpuModel()),
 		runtime.GOOS + "/" + runtime.GOARCH,
@@ -18,6 +18,20 @@ func machineFacts(kafka string) []string {
 		"Apache Kafka " + kafka,
 		fmt.Sprintf("%d partitions, no compression", partitions),
 	}
+	if load != "" {
+		facts = append(facts, "load average before the run "+load)
+	}
+	return facts
+}
+
+// loadAverage is how many processes wanted to run, on average over the last minute; empty where the system does not tell.
+func loadAverage() string {
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	minute, _, _ := strings.Cut(string(load), " ")
+	return minute
 }
 
 // cpuModel is the processor's name where the system tells it.

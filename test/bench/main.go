@@ -81,12 +81,13 @@ func parseOptions(args []string) (options, error) {
 
 // run measures and prints.
 func run(ctx context.Context, o options) (err error) {
+	load := loadAverage()
 	b, err := openBench(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	machine := machineFacts(b.kafka)
+	machine := machineFacts(b.kafka, load)
 	rows, err := b.measure(ctx)
 	if len(rows) == 0 {
 		return err

@@ -30,9 +30,13 @@ const (
 // runTimeout bounds the whole run.
 const runTimeout = time.Hour
 
-// chunksMax bounds what waits for a partition's goroutine: chunks of at most fetchPartitionBytes. With the chunk in its
-// hands and 8 partitions that is 40 MiB, less than the 64 MiB that Sluice may buffer.
-const chunksMax = 4
+// Fetched chunks, of at most fetchPartitionBytes, wait for their partitions' goroutines: at most chunksMax in all, so that
+// memory stays small and the caches warm, and at most chunksAhead for a partition, so that one that is slow for a
+// moment does not hold up the fetches of the others.
+const (
+	chunksMax   = 32
+	chunksAhead = 16
+)
 
 // loop is one run. The polling goroutine hands what it fetches to one goroutine per partition.
 type loop struct {
@@ -42,6 +46,7 @@ type loop struct {
 	encoder *invoke.Encoder
 	fail    context.CancelCauseFunc
 	wg      sync.WaitGroup
+	room    chan struct{}     // a token for each chunk that waits
 	workers map[int32]*worker // of the polling goroutine
 	mu      sync.Mutex
 	list    []*worker // the same, for the committer; guarded by mu
@@ -75,6 +80,7 @@ func run(ctx context.Context, c config) error {
 	defer cancel(nil)
 	l := &loop{
 		config: c, client: client, caller: caller, fail: cancel, workers: make(map[int32]*worker),
+		room:    make(chan struct{}, chunksMax),
 		encoder: invoke.NewEncoder(invoke.Source{BootstrapServers: c.brokers}),
 	}
 	var committing sync.WaitGroup
@@ -109,11 +115,21 @@ func (l *loop) poll(ctx context.Context) {
 				return
 			}
 			fetched += int64(len(p.Records))
-			select {
-			case l.worker(ctx, p.Partition).chunks <- p.Records:
-			case <-ctx.Done():
-			}
+			l.hand(ctx, p.Partition, p.Records)
 		})
+	}
+}
+
+// hand waits for room and gives a chunk to its partition's goroutine.
+func (l *loop) hand(ctx context.Context, partition int32, chunk []*record.Record) {
+	select {
+	case l.room <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case l.worker(ctx, partition).chunks <- chunk:
+	case <-ctx.Done():
 	}
 }
 
@@ -146,7 +162,7 @@ type worker struct {
 }
 
 func newWorker(l *loop, partition int32) *worker {
-	w := &worker{loop: l, chunks: make(chan []*record.Record, chunksMax), caller: l.caller()}
+	w := &worker{loop: l, chunks: make(chan []*record.Record, chunksAhead), caller: l.caller()}
 	w.runs[0].TopicPartition = record.TopicPartition{Topic: l.topic, Partition: partition}
 	return w
 }
@@ -155,6 +171,7 @@ func newWorker(l *loop, partition int32) *worker {
 func (w *worker) run(ctx context.Context) error {
 	var rest []*record.Record
 	for chunk := range w.chunks {
+		<-w.loop.room
 		if len(rest) > 0 {
 			chunk = append(rest, chunk...)
 		}
