@@ -18,7 +18,7 @@ type Config struct {
 	// configuration.
 	Files []string
 
-	places map[mapping.Name]field.Place
+	values map[string]located
 }
 
 // Server is the service itself.
@@ -89,6 +89,10 @@ type Function struct {
 	// Timeout bounds one invocation, 1 ms to 15 min.
 	Timeout        time.Duration
 	ErrorDetection ErrorDetection
+	// MaxConcurrency bounds the invocations at once over all mappings; 0 is no bound.
+	MaxConcurrency int
+	// OutageProtection says that many batches failing alike count as an outage.
+	OutageProtection bool
 	// Headers are sent with each request, at most 100, with at most HeaderBytesMax in all.
 	Headers map[string]Secret
 	// TLS is nil for the system's authorities and no client certificate.
@@ -106,6 +110,3 @@ func (c *Config) Mapping(nameOrUUID string) (mapping.Mapping, bool) {
 	}
 	return mapping.Mapping{}, false
 }
-
-// MappingPlace returns where the mapping with that name is declared; zero where there is none.
-func (c *Config) MappingPlace(name mapping.Name) field.Place { return c.places[name] }

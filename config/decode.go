@@ -12,7 +12,7 @@ func (l *loader) decode() *Config {
 	c := &Config{
 		Clusters:  map[mapping.ClusterName]Cluster{},
 		Functions: map[mapping.FunctionName]Function{},
-		places:    map[mapping.Name]field.Place{},
+		values:    map[string]located{},
 	}
 	server := &field.Node{Kind: field.Dictionary}
 	for _, root := range l.roots {
@@ -20,20 +20,22 @@ func (l *loader) decode() *Config {
 		for _, m := range members(root, "clusters") {
 			name := mapping.ClusterName(m.Key)
 			c.Clusters[name] = l.cluster(name, m)
+			c.locate("clusters."+m.Key, m)
 		}
 		for _, m := range members(root, "functions") {
 			name := mapping.FunctionName(m.Key)
 			c.Functions[name] = l.function(name, m)
+			c.locate("functions."+m.Key, m)
 		}
 	}
 	c.Server = Server{
 		Listen:       field.Read[string](&serverType, server, "listen"),
 		DrainTimeout: field.Read[time.Duration](&serverType, server, "drainTimeout"),
 	}
-	for _, n := range l.mappings() {
+	for path, n := range l.mappings() {
 		m := mapping.FromChecked(n)
 		c.Mappings = append(c.Mappings, m)
-		c.places[m.Name] = n.Place
+		c.values["mappings."+string(m.Name)] = located{path, n.Place, n}
 	}
 	return c
 }
@@ -86,13 +88,18 @@ func (l *loader) sasl(n *field.Node) *SASL {
 
 func (l *loader) function(name mapping.FunctionName, m field.Member) Function {
 	f := Function{
-		Name:           name,
-		URL:            text(m.Value, "url"),
-		Timeout:        field.Read[time.Duration](&functionType, m.Value, "timeout"),
-		ErrorDetection: ErrorDetection(field.Read[string](&functionType, m.Value, "errorDetection")),
-		Headers:        map[string]Secret{},
-		TLS:            tlsAt(m.Value),
-		Place:          m.Place,
+		Name:             name,
+		URL:              text(m.Value, "url"),
+		Timeout:          field.Read[time.Duration](&functionType, m.Value, "timeout"),
+		ErrorDetection:   ErrorDetection(field.Read[string](&functionType, m.Value, "errorDetection")),
+		OutageProtection: field.Read[bool](&functionType, m.Value, "outageProtection"),
+
+		Headers: map[string]Secret{},
+		TLS:     tlsAt(m.Value),
+		Place:   m.Place,
+	}
+	if m.Value.At("maxConcurrency") != nil {
+		f.MaxConcurrency = int(field.Read[int64](&functionType, m.Value, "maxConcurrency"))
 	}
 	for _, h := range members(m.Value, "headers") {
 		f.Headers[h.Key] = secretOf(h.Value, l.options)

@@ -68,12 +68,14 @@ var functionType = scope([]field.Field{
 		Doc: "Trust and client certificate of https connections. The files are read again when they change.",
 	},
 	{
-		Name: "maxConcurrency", NotYet: notYet("a limit over all mappings"), Type: field.Int(1, 100000),
-		Doc: "The most invocations at once over all mappings.",
+		Name: "maxConcurrency", Type: field.Int(1, 100000), DefaultNote: "what the pollers' slots allow",
+		Doc: "The most invocations at once over all mappings that call it; they are served by turn.",
 	},
 	{
-		Name: "outageProtection", NotYet: notYet("outage protection"), Type: field.Switch(),
-		Doc: "Tells an outage of the function from a poisonous record.",
+		Name: "outageProtection", Type: field.Switch(), Default: true,
+		Doc: "Tells an outage of the function from a poisonous record: while three or more different batches fail alike with no " +
+			"success between them, no attempt is spent and nothing is given up. `off` takes such failures for the records' fault; a " +
+			"function that cannot be reached costs no attempt either way.",
 	},
 }, exactlyOneTarget, headersOfOthers, headersFit, tlsWithHTTPS)
 

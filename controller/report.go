@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/failure/circuit"
 	"github.com/sluicehq/sluice/mapping"
 	"github.com/sluicehq/sluice/record"
 )
@@ -122,6 +123,26 @@ func (r *runner) kafkaProblem() string {
 	return r.inWords(err)
 }
 
+// functionProblem says that the function is down, or held to few calls; empty if it is not.
+func (r *runner) functionProblem(now time.Time) string {
+	if r.adapters == nil {
+		return ""
+	}
+	st := r.adapters.Gate.Status()
+	if st.State == circuit.Closed || st.Since.IsZero() {
+		return ""
+	}
+	cause := st.Cause.Kind
+	if st.Cause.Status != 0 {
+		cause += fmt.Sprintf(" %d", st.Cause.Status)
+	}
+	text := fmt.Sprintf("function %s has been down for %s (%s)", r.m.Function, span(now.Sub(st.Since)), cause)
+	if st.Cause.Status != 0 {
+		text += "; if it is the records that it cannot take, set outageProtection: off"
+	}
+	return text
+}
+
 func (r *runner) inWords(err error) string {
 	if r.adapters.Explain == nil {
 		return err.Error()
@@ -182,6 +203,9 @@ func (r *runner) result() (result, reason string) {
 	case problem != "":
 		return "PROBLEM: " + problem, problem
 	}
+	if down := r.functionProblem(time.Now()); down != "" {
+		return "PROBLEM: Function call failed", down
+	}
 	result, detail := r.watch.Result()
 	if detail == "" {
 		detail = "USER_INITIATED"
@@ -235,6 +259,9 @@ func (r *runner) summary(e *Explanation, now time.Time) string {
 	}
 	if ok, reason := r.ready(now); !ok {
 		return reason
+	}
+	if down := r.functionProblem(now); down != "" {
+		return down
 	}
 	waiting := 0
 	for i := range e.Partitions {

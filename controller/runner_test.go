@@ -303,6 +303,24 @@ func TestAStuckPartitionShowsItsReasonEverywhere(t *testing.T) {
 	})
 }
 
+func TestAFunctionThatIsDownIsToldInWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{backlog: 5, function: func(context.Context, *invoke.Request) (invoke.Response, error) {
+			return invoke.Response{}, &invoke.Error{Kind: invoke.Unreachable}
+		}}
+		c := run(t, w, nil)
+		time.Sleep(30 * time.Second)
+		if st := only(c); st.LastProcessingResult != "PROBLEM: Function call failed" || st.StateReason != "function fn has been down for 30s (Unreachable)" {
+			t.Errorf("status: %q, %q", st.LastProcessingResult, st.StateReason)
+		}
+		e, err := c.Explain("orders", nil)
+		if err != nil || e.Summary != "function fn has been down for 30s (Unreachable)" {
+			t.Errorf("explanation: %q, %v", e.Summary, err)
+		}
+		stop(t, c)
+	})
+}
+
 func TestAClusterProblemIsToldInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{lagErr: errors.New("closed port")}

@@ -58,7 +58,7 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 			continue
 		}
 		op.functions[name] = fn
-		op.gates[name] = poller.NewGate(circuit.Limits{OutageProtection: true})
+		op.gates[name] = poller.NewGate(circuit.Limits{MaxConcurrency: f.MaxConcurrency, OutageProtection: f.OutageProtection})
 	}
 	return op, errors.Join(wrong...)
 }
