@@ -37,9 +37,8 @@ var batchFields = []field.Field{
 	},
 	{
 		Name: "payload", Type: enumOf(PayloadLambda, PayloadRaw, PayloadCloudEvents), Default: string(PayloadLambda),
-		NotYet: &field.NotYet{Values: []string{string(PayloadRaw), string(PayloadCloudEvents)}},
 		Doc: "The form of a batch: `lambda` is AWS's Kafka event document, `raw` the value of a single record (needs " +
-			"`batchSize: 1`), `cloudevents` a batch of CloudEvents.",
+			"`batchSize: 1`), `cloudevents` a batch of CloudEvents 1.0, or single ones with `batchSize: 1`. See FUNCTIONS.md.",
 	},
 	{
 		Name: "functionResponseTypes", AWS: "FunctionResponseTypes",
