@@ -134,6 +134,9 @@ func (sc *script) do(line string) string {
 		return fmt.Sprintf("%s %s bytes=%d encoded=%d\n", id, showRuns(l.Runs), l.Bytes, l.Encoded)
 	case "settle":
 		return sc.settle(f[1], f[2:])
+	case "share":
+		sc.set.Share(int64(num("bytes", 0)))
+		return "ok\n"
 	case "drain":
 		sc.set.Drain(parseTP(f[1]))
 		return sc.totals()

@@ -6,6 +6,10 @@ import (
 	"github.com/sluicehq/sluice/record"
 )
 
+// RecordOverhead is what a fetched record takes beside its payload: the client's record, its headers and our entry
+// (294–370 bytes were measured with one header).
+const RecordOverhead = 320
+
 // Limits bound the batches of one mapping.
 type Limits struct {
 	// BatchRecords is the most records in a batch, at least 1.
@@ -41,7 +45,8 @@ type Set struct {
 	bytes   int64
 	leases  int
 	nextID  uint64
-	retried bool // the last lease was of a failed run
+	retried bool  // the last lease was of a failed run
+	share   int64 // see Share
 }
 
 // NewSet returns a set without partitions.
@@ -126,11 +131,16 @@ func (s *Set) relist(w *window) {
 	}
 }
 
-// fills says whether so much pending work makes a whole batch. Encoded bytes are estimated here (base64 and
+// Share says how much a partition may hold before the feed fetches no more of it, in bytes of memory with RecordOverhead
+// for each record: then a batch need not wait for what cannot come. 0 is no such bound.
+func (s *Set) Share(bytes int64) { s.share = bytes }
+
+// fills says whether so much pending work makes a whole batch, or as much of one as there can be. Encoded bytes are estimated here (base64 and
 // a typical record's members); what a batch really takes is measured record by record when it is made.
 func (s *Set) fills(records int, bytes int64) bool {
 	const perRecord = 120
-	return records >= s.limits.BatchRecords || bytes/3*4+int64(records)*perRecord >= s.limits.BatchBytes
+	return records >= s.limits.BatchRecords || bytes/3*4+int64(records)*perRecord >= s.limits.BatchBytes ||
+		s.share > 0 && bytes+int64(records)*RecordOverhead >= s.share
 }
 
 func (s *Set) unlist(w *window) {

@@ -146,7 +146,9 @@ func (f *Feed) Settle(l *poller.Lease, retry [][]record.Run) {
 		signal(f.dirty)
 	}
 	if len(f.paused) > 0 {
-		f.unpause()
+		for i := range l.Runs {
+			f.unpause(l.Runs[i].TopicPartition)
+		}
 	}
 	f.serve(now)
 	if f.changed != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/record"
 )
 
@@ -95,9 +96,7 @@ func (f *Feed) rewound(tp record.TopicPartition, first record.Offset, now time.T
 // any more.
 func (f *Feed) truncate(tp record.TopicPartition, at record.Offset, now time.Time) {
 	f.set.Truncate(tp, at, now)
-	if len(f.paused) > 0 {
-		f.unpause()
-	}
+	f.unpause(tp)
 }
 
 // fetchFailed notes an error of the client. Errors that it will not get over by itself are told by readiness and
@@ -144,6 +143,7 @@ func (f *Feed) plan() bool {
 		return false
 	}
 	share := f.share()
+	f.set.Share(share)
 	if !full && f.held() < share {
 		return true // no partition can be over its share
 	}
@@ -162,20 +162,14 @@ func (f *Feed) plan() bool {
 	return open
 }
 
-// unpause resumes partitions that hold less than half of their share again. It is called when something has settled:
-// a poll that is under way then waits for them, too.
-func (f *Feed) unpause() {
-	share := f.share()
-	var resume map[string][]int32
-	for tp := range f.paused {
-		if cost(f.set.Held(tp)) <= share/2 {
-			delete(f.paused, tp)
-			resume = add(resume, tp)
-		}
+// unpause resumes the partition if it holds less than half of its share again. It is called when something of it has
+// settled: a poll that is under way then waits for it, too.
+func (f *Feed) unpause(tp record.TopicPartition) {
+	if !f.paused[tp] || cost(f.set.Held(tp)) > f.share()/2 {
+		return
 	}
-	if resume != nil {
-		f.client.ResumeFetchPartitions(resume)
-	}
+	delete(f.paused, tp)
+	f.client.ResumeFetchPartitions(map[string][]int32{tp.Topic: {tp.Partition}})
 }
 
 // share is what one partition may hold: twice its part of the buffer, so that a partition is paused for being blocked
@@ -190,7 +184,7 @@ const partitionShareMin = 64 << 10
 // held is what the buffer holds, in bytes of memory.
 func (f *Feed) held() int64 { return cost(f.set.Records(), f.set.Bytes()) }
 
-func cost(records int, bytes int64) int64 { return bytes + recordOverhead*int64(records) }
+func cost(records int, bytes int64) int64 { return bytes + inflight.RecordOverhead*int64(records) }
 
 // measure shows the buffer in the metrics.
 func (f *Feed) measure() {
