@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -87,4 +88,29 @@ func BenchmarkRecordSize(b *testing.B) {
 
 func perRecord(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/record")
+}
+
+// BenchmarkPayloads encodes single records of 1 KiB of JSON in each form: planning and writing, as a poller does it.
+func BenchmarkPayloads(b *testing.B) {
+	value := []byte(`{"orderId":"order-1234","text":"` + strings.Repeat("x", 990) + `"}`)
+	r := at("orders", 0, 1_000_000, 1796033701000)
+	r.Key, r.Value, r.Headers = []byte("order-1234"), value, traceparent
+	runs := []record.Run{run(r)}
+	for name, e := range map[string]interface {
+		RecordSize(r *record.Record) int
+		Encode(req *Request, runs []record.Run)
+	}{
+		"lambda": NewEncoder(Source{BootstrapServers: broker}), "raw": NewRawEncoder(),
+		"cloudevents/single": NewCloudEventsEncoder("main", true), "cloudevents/batch": NewCloudEventsEncoder("main", false),
+	} {
+		b.Run(name, func(b *testing.B) {
+			var req Request
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = e.RecordSize(r)
+				req.Body = req.Body[:0]
+				e.Encode(&req, runs)
+			}
+		})
+	}
 }

@@ -14,8 +14,9 @@ type cloudEvent struct {
 	attributes []attribute
 	// contentType is the attribute datacontenttype; empty for none.
 	contentType string
-	// data is the event's data; nil for none.
-	data []byte
+	// data is the event's data; nil for none. knownJSON says that somebody has looked and it is JSON.
+	data      []byte
+	knownJSON bool
 	// document is the event's JSON where it came in structured mode; valid. It then holds everything but the
 	// attributes above, which replace its own of the same names.
 	document []byte
@@ -82,7 +83,7 @@ func (e *cloudEvent) appendJSON(dst []byte) []byte {
 		dst = appendString(dst, e.contentType)
 	}
 	if e.data != nil {
-		switch formOf(e.contentType, e.data) {
+		switch e.dataForm() {
 		case asJSON:
 			member("data")
 			dst = append(dst, e.data...)
@@ -115,18 +116,21 @@ const (
 	asText                   // data: a string
 )
 
-// formOf chooses the form that every receiver turns into the same bytes, or for JSON into the same value. Types that
-// end in +json go as base64: the binding would have them as JSON, but the SDK for Go wants a string there and would
+// dataForm chooses the form that every receiver turns into the same bytes, or for JSON into the same value. Types that
+// end in +json go as base64: the format would have them as JSON, but the SDK for Go wants a string there and would
 // refuse the whole batch.
-func formOf(contentType string, data []byte) dataForm {
-	media, charset := mediaType(contentType)
+func (e *cloudEvent) dataForm() dataForm {
+	if e.knownJSON {
+		return asJSON
+	}
+	media, charset := mediaType(e.contentType)
 	switch {
 	case media == "" || media == "application/json" || media == "text/json":
-		if isJSON(data) {
+		if isJSON(e.data) {
 			return asJSON
 		}
 	case strings.HasPrefix(media, "text/") && (charset == "" || charset == "utf-8"):
-		if utf8.Valid(data) {
+		if utf8.Valid(e.data) {
 			return asText
 		}
 	}

@@ -45,28 +45,29 @@ func (e *CloudEventsEncoder) wrapped(r *record.Record) cloudEvent {
 		set("time", at.Format("2006-01-02T15:04:05.000Z"))
 	}
 	set("sequence", fmt.Sprintf("%019d", r.Offset))
-	contentType, headerAt := wrappedContentType(r)
+	contentType, headerAt, knownJSON := wrappedContentType(r)
 	if fields, _ := appendFields(nil, r, headerAt, math.MaxInt); len(fields) > 0 {
 		set("kafkaheaders", string(fields))
 	}
-	return cloudEvent{attributes: list, contentType: contentType, data: r.Value}
+	return cloudEvent{attributes: list, contentType: contentType, data: r.Value, knownJSON: knownJSON}
 }
 
 // wrappedContentType is the media type of the record's value, and the index of the header that said so, -1 if none
-// did: the record's own, else by what the value looks like. A tombstone has none.
-func wrappedContentType(r *record.Record) (string, int) {
+// did: the record's own, else by what the value looks like. A tombstone has none. knownJSON says that the value was
+// found to be JSON.
+func wrappedContentType(r *record.Record) (media string, at int, knownJSON bool) {
 	own, at := contentType(r)
 	switch {
 	case r.Value == nil:
-		return "", -1
+		return "", -1, false
 	case own != "":
-		return own, at
+		return own, at, false
 	case isJSON(r.Value):
-		return "application/json", -1
+		return "application/json", -1, true
 	case isText(r.Value):
-		return "text/plain; charset=utf-8", -1
+		return "text/plain; charset=utf-8", -1, false
 	}
-	return "application/octet-stream", -1
+	return "application/octet-stream", -1, false
 }
 
 // isText says whether value is UTF-8 that a person could have written.
