@@ -29,6 +29,25 @@ func Explain(err error) (reason, hint string) {
 	return "the Kafka request failed", ""
 }
 
+// Blame says which key of a cluster an error of its client is about: sasl, tls, or bootstrapServers, which is also the
+// answer where it cannot be told.
+func Blame(err error) string {
+	token, _ := explainToken(err)
+	iam, _ := explainIAM(err)
+	if token != "" || iam != "" {
+		return "sasl"
+	}
+	for _, code := range []error{kerr.SaslAuthenticationFailed, kerr.UnsupportedSaslMechanism, kerr.IllegalSaslState} {
+		if errors.Is(err, code) {
+			return "sasl"
+		}
+	}
+	if reason, _ := explainTLS(err); reason != "" && reason != wrongTLS {
+		return "tls"
+	}
+	return "bootstrapServers"
+}
+
 // explainReply knows what brokers answer.
 func explainReply(err error) (reason, hint string) {
 	for _, r := range replies {

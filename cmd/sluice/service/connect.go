@@ -49,8 +49,8 @@ func secret(s config.Secret) kafka.Secret {
 	return s.Read
 }
 
-// functionConfig translates a function.
-func functionConfig(f config.Function, log *slog.Logger) httpfn.Config {
+// FunctionConfig translates a function.
+func FunctionConfig(f config.Function, log *slog.Logger) httpfn.Config {
 	c := httpfn.Config{
 		Name: string(f.Name), URL: f.URL, Timeout: f.Timeout, ErrorDetection: httpfn.ErrorDetection(f.ErrorDetection),
 		Headers: make(http.Header, len(f.Headers)), Log: log,

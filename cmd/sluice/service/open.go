@@ -52,7 +52,7 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 	}
 	var wrong []error
 	for name, f := range c.Functions {
-		fn, err := httpfn.New(functionConfig(f, o.Log))
+		fn, err := httpfn.New(FunctionConfig(f, o.Log))
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
