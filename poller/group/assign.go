@@ -2,7 +2,10 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -32,25 +35,41 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 		f.mu.Unlock()
 		return nil, err
 	}
-	f.flush(ctx)
+	f.flush()
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for topic, partitions := range fetched {
 		for p, offset := range partitions {
 			tp := record.TopicPartition{Topic: topic, Partition: p}
-			start, committed := f.begin(tp, record.Offset(offset.EpochOffset().Offset), logs)
-			f.set.Assign(tp, start, committed, now)
-			delete(f.paused, tp)
-			if committed {
-				continue // keep the client's epoch, by which it notices a truncated log
+			at := record.Offset(offset.EpochOffset().Offset)
+			if logs.unlisted[tp] {
+				if at < 0 {
+					partitions[p], at = f.sought(), 0
+				}
+				f.set.Assign(tp, at, true, now)
+			} else {
+				start, committed := f.begin(tp, at, logs)
+				f.set.Assign(tp, start, committed, now)
+				if !committed { // else keep the client's epoch, by which it notices a truncated log
+					partitions[p] = kgo.NewOffset().At(int64(start))
+				}
 			}
-			partitions[p] = kgo.NewOffset().At(int64(start))
+			delete(f.paused, tp)
 		}
 	}
 	f.resume(fetched)
 	signal(f.dirty)
 	return fetched, nil
+}
+
+// sought is a start that the client finds by itself as soon as it can. The window waits for it at 0, and moves on with
+// the first record.
+func (f *Feed) sought() kgo.Offset {
+	if f.config.Start == AtTimestamp {
+		return kgo.NewOffset().AfterMilli(f.config.StartAt.UnixMilli())
+	}
+	return kgo.NewOffset().AtStart()
 }
 
 // resume undoes pauses of earlier assignments.
@@ -84,65 +103,101 @@ func (f *Feed) begin(tp record.TopicPartition, at record.Offset, logs *logs) (st
 	return at, true
 }
 
-// logs is what the broker says of the partitions' logs.
+// logs is what the brokers say of the partitions' logs.
 type logs struct {
 	oldest, newest, start map[record.TopicPartition]record.Offset
-	partitions            map[string]int // of each topic
+	// unlisted are the partitions of which they say nothing: without a leader, or with one that has just moved.
+	unlisted   map[record.TopicPartition]bool
+	partitions map[string]int // of each topic, where it is known
 }
 
-// logs lists the bounds of the partitions' logs, and where partitions without a committed offset start.
+// listTimeout bounds each question for offsets: a broker that does not answer must not hold up what others serve.
+const listTimeout = 5 * time.Second
+
+// logs lists the bounds of the partitions' logs, and where partitions without a committed offset start. A partition that
+// cannot be listed is no reason to hold the others up: its committed offset is as good unchecked, and the client finds
+// the oldest record, or the first of a time, when it can. Only where LATEST is must be known now.
 func (f *Feed) logs(ctx context.Context, fetched map[string]map[int32]kgo.Offset) (*logs, error) {
-	var topics []string
-	for t := range fetched {
-		topics = append(topics, t)
-	}
+	l := &logs{unlisted: make(map[record.TopicPartition]bool), partitions: make(map[string]int)}
+	topics := slices.Collect(maps.Keys(fetched))
 	admin := kadm.NewClient(f.client)
-	l := &logs{partitions: make(map[string]int)}
-	listed, err := admin.ListStartOffsets(ctx, topics...)
+	var errs []error
+	ask := func(list func(context.Context, ...string) (kadm.ListedOffsets, error)) (kadm.ListedOffsets, error) {
+		bounded, cancel := context.WithTimeout(ctx, listTimeout)
+		defer cancel()
+		return list(bounded, topics...)
+	}
+	pick := func(listed kadm.ListedOffsets, err error) map[record.TopicPartition]record.Offset {
+		offsets, err := l.pick(fetched, listed, err)
+		errs = append(errs, err)
+		return offsets
+	}
+	listed, err := ask(admin.ListStartOffsets)
 	for topic := range fetched {
-		l.partitions[topic] = len(listed[topic])
+		if _, failed := listed[topic][-1]; err == nil && !failed {
+			l.partitions[topic] = len(listed[topic])
+		}
 	}
-	if l.oldest, err = list(fetched)(listed, err); err != nil {
-		return nil, err
-	}
-	if l.newest, err = list(fetched)(admin.ListEndOffsets(ctx, topics...)); err != nil {
-		return nil, err
-	}
+	l.oldest = pick(listed, err)
+	l.newest = pick(ask(admin.ListEndOffsets))
 	switch f.config.Start {
 	case TrimHorizon:
 		l.start = l.oldest
 	case Latest:
 		l.start = l.newest
 	case AtTimestamp:
-		if l.start, err = list(fetched)(admin.ListOffsetsAfterMilli(ctx, f.config.StartAt.UnixMilli(), topics...)); err != nil {
+		l.start = pick(ask(func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
+			return admin.ListOffsetsAfterMilli(ctx, f.config.StartAt.UnixMilli(), topics...)
+		}))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(errs...); err != nil {
+		if f.config.Start == Latest && l.unlistedNew(fetched) {
 			return nil, err
 		}
+		f.config.Log.Warn("some partitions start unchecked", "group", f.config.Group, "error", err)
 	}
 	l.start = f.grown(l)
 	return l, nil
 }
 
-// list picks the offsets of the fetched partitions; one that cannot be told is an error.
-func list(fetched map[string]map[int32]kgo.Offset) func(kadm.ListedOffsets, error) (map[record.TopicPartition]record.Offset, error) {
-	return func(listed kadm.ListedOffsets, err error) (map[record.TopicPartition]record.Offset, error) {
-		if err != nil {
-			return nil, fmt.Errorf("list offsets: %w", err)
+// unlistedNew says whether the group has no offset for a partition that could not be listed.
+func (l *logs) unlistedNew(fetched map[string]map[int32]kgo.Offset) bool {
+	for tp := range l.unlisted {
+		offset := fetched[tp.Topic][tp.Partition]
+		if offset.EpochOffset().Offset < 0 {
+			return true
 		}
-		offsets := make(map[record.TopicPartition]record.Offset)
-		for topic, partitions := range fetched {
-			for p := range partitions {
-				o, ok := listed.Lookup(topic, p)
-				if !ok {
-					return nil, fmt.Errorf("list offsets of %s-%d: the broker did not answer", topic, p)
-				}
-				if o.Err != nil {
-					return nil, fmt.Errorf("list offsets of %s-%d: %w", topic, p, o.Err)
-				}
-				offsets[record.TopicPartition{Topic: topic, Partition: p}] = record.Offset(o.Offset)
+	}
+	return false
+}
+
+// pick takes the offsets of the fetched partitions, and notes which are missing; the error names one of them.
+func (l *logs) pick(fetched map[string]map[int32]kgo.Offset, listed kadm.ListedOffsets, err error) (map[record.TopicPartition]record.Offset, error) {
+	offsets := make(map[record.TopicPartition]record.Offset)
+	var missing error
+	for topic, partitions := range fetched {
+		for p := range partitions {
+			tp := record.TopicPartition{Topic: topic, Partition: p}
+			o, ok := listed.Lookup(topic, p)
+			if ok && o.Err == nil {
+				offsets[tp] = record.Offset(o.Offset)
+				continue
+			}
+			l.unlisted[tp] = true
+			switch {
+			case ok:
+				missing = fmt.Errorf("list offsets of %s: %w", tp, o.Err)
+			case err != nil:
+				missing = fmt.Errorf("list offsets: %w", err)
+			default:
+				missing = fmt.Errorf("list offsets of %s: the broker did not answer", tp)
 			}
 		}
-		return offsets, nil
 	}
+	return offsets, missing
 }
 
 // grown starts partitions that a topic has gained while we were a member at their oldest record, whatever the starting
@@ -152,13 +207,15 @@ func (f *Feed) grown(l *logs) map[record.TopicPartition]record.Offset {
 	defer f.mu.Unlock()
 	start := make(map[record.TopicPartition]record.Offset, len(l.start))
 	for tp, o := range l.start {
-		known, ok := f.partitions[tp.Topic]
-		if !ok {
-			f.partitions[tp.Topic] = l.partitions[tp.Topic]
-		} else if int(tp.Partition) >= known {
+		if known, ok := f.partitions[tp.Topic]; ok && int(tp.Partition) >= known {
 			o = l.oldest[tp]
 		}
 		start[tp] = o
+	}
+	for topic, n := range l.partitions {
+		if _, ok := f.partitions[topic]; !ok {
+			f.partitions[topic] = n
+		}
 	}
 	return start
 }
@@ -178,17 +235,21 @@ func (f *Feed) revoked(ctx context.Context, _ *kgo.Client, lost map[string][]int
 	f.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, f.config.DrainTimeout)
 	defer cancel()
+	defer context.AfterFunc(f.calls, cancel)() // a feed that stops has waited for them already
 	drained := f.await(ctx, func() bool { return !f.out(tps) })
 	if !drained {
 		f.config.Log.Warn("drain time is over; cancelling the calls that are out", "partitions", names(lost))
 		f.cancel(tps)
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCommitTimeout)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeCommitTimeout)
 	defer cancel()
 	f.commit(last)
 	f.forget(tps)
 	f.config.Log.Info("partitions revoked", "group", f.config.Group, "partitions", names(lost), "drained", drained)
 }
+
+// revokeCommitTimeout bounds the commit that a revocation waits for.
+const revokeCommitTimeout = 5 * time.Second
 
 // lost is called by the client when partitions are another's already: nothing of them may be committed any more.
 func (f *Feed) lost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {

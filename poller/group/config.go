@@ -94,6 +94,7 @@ func (c *Config) withDefaults() {
 func (f *Feed) options() []kgo.Opt {
 	c := &f.config
 	opts := []kgo.Opt{
+		kgo.WithContext(f.life),
 		kgo.ConsumerGroup(string(c.Group)),
 		kgo.Balancers(kgo.CooperativeStickyBalancer()),
 		kgo.DisableAutoCommit(),

@@ -26,6 +26,10 @@ type Feed struct {
 	calls     context.Context
 	stopCalls context.CancelFunc
 
+	// life is the client's context: it ends when the group was not left in time.
+	life context.Context
+	kill context.CancelFunc
+
 	// committing keeps commits one at a time, and a revoke's last commit behind all others.
 	committing sync.Mutex
 
@@ -65,7 +69,8 @@ func New(c Config) *Feed {
 		paused: make(map[record.TopicPartition]bool), partitions: make(map[string]int),
 	}
 	f.turn = poller.NewTurn(f.called)
-	f.calls, f.stopCalls = context.WithCancel(context.Background())
+	f.life, f.kill = context.WithCancel(context.Background())
+	f.calls, f.stopCalls = context.WithCancel(f.life)
 	return f
 }
 
@@ -103,21 +108,43 @@ func (f *Feed) leave(working context.Context) {
 	f.waiters = nil
 	f.mu.Unlock()
 
-	f.await(working, func() bool { return len(f.leases) == 0 })
+	settled := func() bool { return len(f.leases) == 0 }
+	f.await(working, settled)
 	f.stopCalls()
-	last, cancel := context.WithTimeout(context.Background(), lastCommitTimeout)
+	last, cancel := outliving(working, goodbyeTimeout)
 	defer cancel()
-	// What was cancelled settles at once, with nothing taken.
-	f.await(last, func() bool { return len(f.leases) == 0 })
+	// What was cancelled settles at once, with nothing taken; what does not is left behind.
+	cut, cancel := context.WithTimeout(last, cutTimeout)
+	f.await(cut, settled)
+	cancel()
 	f.commit(last)
 	if err := f.client.LeaveGroupContext(last); err != nil {
 		f.config.Log.Warn("leaving the group", "group", f.config.Group, "error", err)
+		f.kill() // else Close waits for it, or for a join that others hold up
 	}
 	f.client.Close()
+	f.kill()
 }
 
-// lastCommitTimeout bounds the commit and the good-bye of a feed that stops.
-const lastCommitTimeout = 5 * time.Second
+// goodbyeTimeout is what the last commit and leaving the group may take beyond the time that a stop has; cutTimeout is
+// what calls may take of it that were cancelled.
+const (
+	goodbyeTimeout = 5 * time.Second
+	cutTimeout     = time.Second
+)
+
+// outliving is a context that ends a while after ctx.
+func outliving(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.AfterFunc(by, cancel)
+		context.AfterFunc(last, func() { t.Stop() })
+	})
+	return last, func() {
+		stop()
+		cancel()
+	}
+}
 
 // await waits until done, which is asked under the mutex whenever something has settled, or until ctx ends. It
 // reports whether done was true.

@@ -33,8 +33,8 @@ func (f *Feed) poll(ctx context.Context) kgo.Fetches {
 }
 
 // flush waits until records that a poll may have in hand are admitted or dropped. It is called before windows open:
-// such records belong to earlier assignments.
-func (f *Feed) flush(ctx context.Context) {
+// such records belong to earlier assignments. It does not take longer than it takes to end a poll.
+func (f *Feed) flush() {
 	f.mu.Lock()
 	if !f.polling {
 		f.mu.Unlock()
@@ -43,10 +43,7 @@ func (f *Feed) flush(ctx context.Context) {
 	f.unpoll()
 	polled := f.polled
 	f.mu.Unlock()
-	select {
-	case <-polled:
-	case <-ctx.Done():
-	}
+	<-polled
 }
 
 // admit hands fetched records to their windows.
