@@ -18,6 +18,9 @@ import (
 func (f *Feed) assigned(_ context.Context, _ *kgo.Client, added map[string][]int32) {
 	f.mu.Lock()
 	f.joined = true
+	for _, tp := range flatten(added) {
+		f.opening[tp] = true
+	}
 	f.mu.Unlock()
 	if len(added) > 0 {
 		f.config.Log.Info("partitions assigned", "group", f.config.Group, "partitions", names(added))
@@ -25,7 +28,8 @@ func (f *Feed) assigned(_ context.Context, _ *kgo.Client, added map[string][]int
 }
 
 // positions is called by the client with the committed offsets of newly assigned partitions, before it fetches: it
-// decides where each starts and opens the windows. An error has the client join the group anew.
+// decides where each starts, opens the windows, and commits the starts of those that had no offset, before anything of
+// them is handed out. An error has the client join the group anew.
 func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 	<-f.made
 	logs, err := f.logs(ctx, fetched)
@@ -36,6 +40,22 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 		return nil, err
 	}
 	f.flush()
+	if f.openAll(fetched, logs) && !f.commit(ctx) {
+		return nil, errors.New("the starting positions could not be committed")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for topic, partitions := range fetched {
+		for p := range partitions {
+			delete(f.opening, record.TopicPartition{Topic: topic, Partition: p})
+		}
+	}
+	signal(f.dirty)
+	return fetched, nil
+}
+
+// openAll opens the windows and says whether there are starts to commit.
+func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (uncommitted bool) {
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,15 +72,14 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 				start, committed := f.begin(tp, at, logs)
 				f.set.Assign(tp, start, committed, now)
 				if !committed { // else keep the client's epoch, by which it notices a truncated log
-					partitions[p] = kgo.NewOffset().At(int64(start))
+					partitions[p], uncommitted = kgo.NewOffset().At(int64(start)), true
 				}
 			}
 			delete(f.paused, tp)
 		}
 	}
 	f.resume(fetched)
-	signal(f.dirty)
-	return fetched, nil
+	return uncommitted
 }
 
 // sought is a start that the client finds by itself as soon as it can. The window waits for it at 0, and moves on with
@@ -159,6 +178,9 @@ func (f *Feed) logs(ctx context.Context, fetched map[string]map[int32]kgo.Offset
 		}
 		f.config.Log.Warn("some partitions start unchecked", "group", f.config.Group, "error", err)
 	}
+	if err := f.firstCounts(ctx, admin, topics, l); err != nil {
+		return nil, err
+	}
 	l.start = f.grown(l)
 	return l, nil
 }
@@ -200,22 +222,48 @@ func (l *logs) pick(fetched map[string]map[int32]kgo.Offset, listed kadm.ListedO
 	return offsets, missing
 }
 
-// grown starts partitions that a topic has gained while we were a member at their oldest record, whatever the starting
-// position: they were empty when the mapping began.
+// firstCounts finds out how many partitions the topics had when the group first read them, which each commit says in
+// its metadata. Of a topic that the group has never committed it is what there is now.
+func (f *Feed) firstCounts(ctx context.Context, admin *kadm.Client, topics []string, l *logs) error {
+	f.mu.Lock()
+	topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return f.partitions[t] > 0 })
+	f.mu.Unlock()
+	if len(topics) == 0 {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	commits, err := admin.FetchOffsetsForTopics(bounded, string(f.config.Group), topics...)
+	if err != nil {
+		return fmt.Errorf("commits of group %s: %w", f.config.Group, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, topic := range topics {
+		first := l.partitions[topic]
+		for _, c := range commits[topic] {
+			if n := countIn(c.Metadata); n > 0 {
+				first = min(first, n)
+			}
+		}
+		if first > 0 {
+			f.partitions[topic] = first
+		}
+	}
+	return nil
+}
+
+// grown starts partitions that a topic has gained since the group first read it at their oldest record, whatever the
+// starting position: they did not exist when the mapping began.
 func (f *Feed) grown(l *logs) map[record.TopicPartition]record.Offset {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	start := make(map[record.TopicPartition]record.Offset, len(l.start))
 	for tp, o := range l.start {
-		if known, ok := f.partitions[tp.Topic]; ok && int(tp.Partition) >= known {
+		if first := f.partitions[tp.Topic]; first > 0 && int(tp.Partition) >= first {
 			o = l.oldest[tp]
 		}
 		start[tp] = o
-	}
-	for topic, n := range l.partitions {
-		if _, ok := f.partitions[topic]; !ok {
-			f.partitions[topic] = n
-		}
 	}
 	return start
 }
@@ -231,6 +279,7 @@ func (f *Feed) revoked(ctx context.Context, _ *kgo.Client, lost map[string][]int
 	f.mu.Lock()
 	for _, tp := range tps {
 		f.set.Drain(tp)
+		delete(f.opening, tp)
 	}
 	f.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, f.config.DrainTimeout)
@@ -254,10 +303,9 @@ const revokeCommitTimeout = 5 * time.Second
 // lost is called by the client when partitions are another's already: nothing of them may be committed any more.
 func (f *Feed) lost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
 	tps := flatten(lost)
-	if len(tps) == 0 {
-		return
-	}
 	f.mu.Lock()
+	f.joined = false
+	clear(f.opening)
 	if f.uncommit != nil {
 		f.uncommit()
 	}

@@ -3,6 +3,9 @@ package group
 import (
 	"context"
 	"errors"
+	"maps"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -47,6 +50,7 @@ func (f *Feed) commit(ctx context.Context) bool {
 	settled := f.settled
 	f.settled = 0
 	f.uncommit = cancel // a lost membership must not commit under the next one
+	counts := maps.Clone(f.partitions)
 	f.mu.Unlock()
 	if len(commits) == 0 {
 		return true
@@ -63,7 +67,7 @@ func (f *Feed) commit(ctx context.Context) bool {
 	began := time.Now()
 	failed := map[record.TopicPartition]error{}
 	var whole error
-	f.client.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+	f.client.CommitOffsetsSync(kgo.PreCommitFnContext(ctx, annotate(counts)), offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 		if whole = err; err != nil {
 			return
 		}
@@ -84,6 +88,36 @@ func (f *Feed) commit(ctx context.Context) bool {
 	}
 	f.config.Metrics.Committed.Add(settled)
 	return true
+}
+
+// countPrefix leads the metadata of a commit: how many partitions the topic had when the group first read it. A
+// partition beyond them was added later, and starts at its oldest record even with LATEST.
+const countPrefix = "sluice partitions="
+
+// annotate writes the counts into a commit.
+func annotate(counts map[string]int) func(*kmsg.OffsetCommitRequest) error {
+	return func(req *kmsg.OffsetCommitRequest) error {
+		for i := range req.Topics {
+			t := &req.Topics[i]
+			for j := range t.Partitions {
+				t.Partitions[j].Metadata = kmsg.StringPtr(countPrefix + strconv.Itoa(counts[t.Topic]))
+			}
+		}
+		return nil
+	}
+}
+
+// countIn reads what annotate wrote; 0 if somebody else committed.
+func countIn(metadata string) int {
+	text, ok := strings.CutPrefix(metadata, countPrefix)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // committed takes back what did not arrive.

@@ -68,6 +68,7 @@ const (
 	fetchBytesMin          = 1 << 20
 	fetchPartitionBytesMax = 1 << 20
 	fetchWaitMax           = 500 * time.Millisecond
+	metadataAge            = 30 * time.Second
 )
 
 // fetchBytes keeps one broker's response to a quarter of the buffer.
@@ -114,6 +115,8 @@ func (f *Feed) options() []kgo.Opt {
 		kgo.FetchMaxBytes(c.fetchBytes()),
 		kgo.FetchMaxPartitionBytes(fetchPartitionBytesMax),
 		kgo.FetchMaxWait(fetchWaitMax),
+		// New partitions, and new topics that an expression matches, are seen within this time.
+		kgo.MetadataMaxAge(metadataAge),
 	}
 	if c.Regex != "" {
 		return append(opts, kgo.ConsumeRegex(), kgo.ConsumeTopics(c.Regex))

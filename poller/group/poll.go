@@ -172,7 +172,8 @@ func (f *Feed) unpause(tp record.TopicPartition) {
 // share is what one partition may hold: twice its part of the buffer, so that a partition is paused for being blocked
 // and not for being busy.
 func (f *Feed) share() int64 {
-	return max(2*f.config.BufferBytes/int64(max(1, f.set.Partitions())), partitionShareMin)
+	share := min(2*f.config.BufferBytes/int64(max(1, f.set.Partitions())), f.config.BufferBytes)
+	return max(share, partitionShareMin)
 }
 
 // partitionShareMin keeps the share of a partition useful where there are thousands.

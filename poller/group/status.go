@@ -8,11 +8,12 @@ import (
 	"github.com/sluicehq/sluice/inflight"
 )
 
-// Joined says whether the group has given us an assignment (which may be empty).
+// Joined says whether the group has given us an assignment, which may be empty, and everything produced from now on to
+// its partitions will be read: their starting positions are known and committed.
 func (f *Feed) Joined() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.joined
+	return f.joined && len(f.opening) == 0
 }
 
 // Problem is the last error of polling or committing, nil when the last try succeeded.
