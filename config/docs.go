@@ -89,6 +89,10 @@ mappings:
 - **Values from outside.** ` + "`${NAME}`" + ` is an environment variable and ` + "`${file:PATH}`" + ` the content of a file, without the newline at
   its end. Both work in any value, also within a longer text; ` + "`$${`" + ` stands for the two characters. A missing one is a mistake.
   What came from outside is never shown in a message.
+- **Rotation.** Without a restart: passwords and client secrets that stand in a file are read again at each login, header values
+  and the certificates of functions a second after they changed, certificates and authorities of clusters at each new
+  connection. Files may be replaced in place, by renaming, or behind a symlink, as Kubernetes does it. What cannot be read or
+  does not fit together (a certificate before its key) leaves the last good one, and a warning in the log.
 - **Paths** are relative to the file that holds them.
 - **Durations** are like ` + "`30s`, `1m30s`, `500ms`" + `; fields that end in «InSeconds» are AWS's and take whole seconds. **Sizes** are bytes or
   like ` + "`6MB`, `1.5GiB`" + ` (KB, MB and GB are powers of 1000); **rates** are like ` + "`5MB/s`, or `unlimited`" + `.

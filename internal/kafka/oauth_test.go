@@ -24,6 +24,7 @@ type idp struct {
 	secret string // that it wants
 	life   int    // of its tokens, in seconds; 0 tells none
 	status int    // that it answers with, 0 for what is right
+	token  func(n int) string
 	forms  []map[string][]string
 	issued int
 }
@@ -46,7 +47,11 @@ func (p *idp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		p.issued++
 		p.forms = append(p.forms, r.PostForm)
-		answer := map[string]any{"access_token": fmt.Sprintf("token-%d", p.issued), "token_type": "bearer"}
+		token := fmt.Sprintf("token-%d", p.issued)
+		if p.token != nil {
+			token = p.token(p.issued)
+		}
+		answer := map[string]any{"access_token": token, "token_type": "bearer"}
 		if p.life > 0 {
 			answer["expires_in"] = p.life
 		}

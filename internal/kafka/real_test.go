@@ -4,6 +4,8 @@ package kafka
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -20,6 +22,11 @@ func TestRealKafka(t *testing.T) {
 	k := kafkatest.Start(t, kafkatest.Options{Secure: true, Properties: map[string]string{
 		"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
 		"super.users":           "User:ANONYMOUS;User:CN=svc", // who comes in the clear, and who shows the client's certificate
+		// Tokens without a signature are taken, by Kafka's own validator for tests, and a session ends with its token.
+		"listener.name.saslplain.sasl.enabled.mechanisms":                        "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
+		"listener.name.saslplain.oauthbearer.sasl.jaas.config":                   `org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
+		"listener.name.saslplain.oauthbearer.connections.max.reauth.ms":          "60000",
+		"listener.name.saslplain.oauthbearer.sasl.server.callback.handler.class": "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler",
 	}})
 	login := k.Credentials()
 	k.CreateTopic("orders", 1, nil)
@@ -36,6 +43,15 @@ func TestRealKafka(t *testing.T) {
 		return &SASL{Mechanism: mechanism, Username: login.Username, Password: Text(login.Password)}
 	}
 	ca := TLS{CAFile: login.CAFile}
+	var p *idp // of the last bearer
+	bearer := func(subject, secret string) Cluster {
+		p = &idp{secret: "s3cret", life: 4, token: func(int) string { return unsecured(subject, 4*time.Second) }}
+		c := at(broker.SASLPlaintext)
+		c.SASL = &SASL{Mechanism: OAuthBearer, OAuth: &OAuth{
+			TokenEndpointURL: endpoint(t, p), ClientID: "svc", ClientSecret: Text(secret), Extensions: map[string]string{"logicalCluster": "lkc-1"},
+		}}
+		return c
+	}
 
 	for _, c := range []struct {
 		name    string
@@ -50,6 +66,7 @@ func TestRealKafka(t *testing.T) {
 		{"PLAIN over TLS", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(Plain); return c }},
 		{"SCRAM-SHA-256 over TLS", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(ScramSHA256); return c }},
 		{"SCRAM-SHA-512 over TLS", func() Cluster { c := at(broker.SASLTLS); c.TLS, c.SASL = &ca, user(ScramSHA512); return c }},
+		{"OAUTHBEARER in the clear", func() Cluster { return bearer(login.Username, "s3cret") }},
 		{"SCRAM-SHA-512 in the clear", func() Cluster { c := at(broker.SASLPlaintext); c.SASL = user(ScramSHA512); return c }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,6 +97,13 @@ func TestRealKafka(t *testing.T) {
 			c.TLS, c.SASL = &ca, &SASL{Mechanism: ScramSHA256, Username: "nobody", Password: Text("wrong")}
 			return c
 		}, "", wrongPassword},
+		{"a token that the brokers refuse", func() Cluster { return bearer("", "s3cret") }, "", wrongPassword},
+		{"a token endpoint that refuses us", func() Cluster { return bearer("svc", "wrong") }, "", "the token endpoint refused the client"},
+		{"a mechanism that the listener lacks", func() Cluster {
+			c := at(broker.SASLTLS)
+			c.TLS, c.SASL = &ca, &SASL{Mechanism: MSKIAM, IAM: &IAM{Region: "eu-west-1", Credentials: credentials("")}}
+			return c
+		}, "", "the brokers do not offer this SASL mechanism"},
 		{"a wrong authority", func() Cluster {
 			c := at(broker.TLS)
 			c.TLS = &TLS{CAFile: login.OtherCAFile}
@@ -113,4 +137,31 @@ func TestRealKafka(t *testing.T) {
 			}
 		})
 	}
+
+	// A session ends with its token; the connection goes on with the next one (KIP-368).
+	t.Run("tokens are renewed on standing connections", func(t *testing.T) {
+		c := bearer(login.Username, "s3cret")
+		cl := client(t, c)
+		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(200 * time.Millisecond) {
+			if err := cl.ProduceSync(t.Context(), &kgo.Record{Topic: "orders"}).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.set(func(p *idp) {
+			if p.issued < 3 {
+				t.Errorf("%d tokens of 4 s were used in 10 s", p.issued)
+			}
+		})
+	})
+}
+
+// unsecured is a JSON Web Token without a signature (RFC 7519, 6).
+func unsecured(subject string, life time.Duration) string {
+	now := time.Now()
+	part := func(v map[string]any) string {
+		text, _ := json.Marshal(v) // of texts and numbers
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	return part(map[string]any{"alg": "none"}) + "." +
+		part(map[string]any{"sub": subject, "iat": now.Unix(), "exp": now.Add(life).Unix()}) + "."
 }

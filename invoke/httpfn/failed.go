@@ -45,6 +45,7 @@ func (f *Function) hintForNetwork(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dns):
@@ -55,6 +56,8 @@ func (f *Function) hintForNetwork(err error) string {
 		return "there is no route to the host in " + field + ".url"
 	case errors.As(err, &unknown):
 		return "the certificate's authority is not trusted here: name it in " + field + ".tls"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate behind " + field + ".url has expired or is not valid yet: renew it, and check this machine's clock"
 	case errors.As(err, &certificate):
 		return "the certificate does not fit the host in " + field + ".url"
 	case errors.As(err, &record):

@@ -2,7 +2,16 @@ package connect
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -170,6 +179,61 @@ functions: {f: {url: %q}}
 		`destination: user "svc" may not write to topic "orders-dlq" on cluster main; grant Describe and Write on the topic`,
 		`mappings[1].topics[0]: user "svc" may not see topic "returns" on cluster main, if there is one; grant Describe and Read on the topic, or correct the name`,
 	)
+}
+
+// certificate makes one that signs itself and ends at notAfter, and returns its files and the TLS of a server with it.
+func certificate(t *testing.T, notAfter time.Time) (certFile, keyFile string, server *tls.Config) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: notAfter.Add(-time.Hour), NotAfter: notAfter,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+}
+
+func TestExpiredCertificatesAreNamed(t *testing.T) {
+	expired, key, server := certificate(t, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.TLS = server
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	text := fmt.Sprintf(`clusters:
+  theirs: {bootstrapServers: [%q], tls: {caFile: %s}}
+  ours: {bootstrapServers: [%q], tls: {certFile: %s, keyFile: %s}}
+functions:
+  theirs: {url: %q, tls: {caFile: %s}}
+  ours: {url: "https://127.0.0.1:1/", tls: {certFile: %s, keyFile: %s}}
+`, fake(t, kfake.TLS(server)), expired, closedPort(t), expired, key, secure.URL, expired, expired, key)
+	expect(t, check(t, text, Options{}),
+		"clusters.theirs.tls: \"127.0.0.1:", // and which broker
+		"clusters.ours.tls.certFile: the certificate expired on 2026-01-31; renew it",
+		"functions.theirs.url: is not within reach: tls: failed to verify certificate: x509: certificate has expired",
+		"functions.ours.tls.certFile: the certificate expired on 2026-01-31; renew it",
+	)
+	got := check(t, text, Options{})
+	if !strings.Contains(got[0], "the brokers' certificate has expired or is not valid yet; renew it") || !strings.Contains(got[2], "has expired or is not valid yet: renew it") {
+		t.Errorf("got %s\n%s", got[0], got[2])
+	}
 }
 
 func TestItEndsInTimeAndSaysWhatItWaitsFor(t *testing.T) {
