@@ -62,8 +62,8 @@ type Feed interface {
 	poller.Feed
 	// Joined says whether the group has given us an assignment, maybe an empty one.
 	Joined() bool
-	// Problem is the last error of polling or committing; nil if the last try succeeded.
-	Problem() error
+	// Problem is when polling or committing last failed, and how; nil if records were fetched since.
+	Problem() (at time.Time, err error)
 	// Settled is how many records have been settled since the feed was made.
 	Settled() int64
 	// Probe looks whether partitions that seem to have nothing left are in truth at the end of their log, and moves

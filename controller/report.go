@@ -75,6 +75,12 @@ func (r *runner) decisions(most int) []Decision {
 // time-out if that is longer.
 const stallUnready = time.Minute
 
+// problemFades is how long after its last occurrence a problem with Kafka counts, if offsets are read meanwhile.
+const problemFades = 15 * time.Second
+
+// clusterUnready is how long a cluster may not answer before readiness tells.
+const clusterUnready = 30 * time.Second
+
 // ready says whether the mapping does its work. The caller holds mu.
 func (r *runner) ready(now time.Time) (ok bool, reason string) {
 	switch {
@@ -88,6 +94,8 @@ func (r *runner) ready(now time.Time) (ok bool, reason string) {
 		return false, r.notJoined()
 	case r.watch.Held() != "":
 		return false, r.watch.Held()
+	case !r.seen.failingSince.IsZero() && now.Sub(r.seen.failingSince) > clusterUnready:
+		return false, fmt.Sprintf("cluster %s does not answer for %s: %s", r.m.Cluster, span(now.Sub(r.seen.failingSince)), r.kafkaProblem())
 	}
 	limit := max(stallUnready, 2*r.options.FunctionTimeout(r.m))
 	for i := range r.seen.partitions {
@@ -112,9 +120,13 @@ func (r *runner) kafkaProblem() string {
 	if r.adapters == nil {
 		return ""
 	}
-	err := r.adapters.Feed.Problem()
-	if err == nil && !r.adapters.Feed.Joined() {
-		// The client tries to join for ever and says nothing; the same trouble shows where offsets are read.
+	at, err := r.adapters.Feed.Problem()
+	switch {
+	case err != nil && r.seen.lagKnown && r.seen.at.Sub(at) > problemFades && r.adapters.Feed.Joined():
+		// An idle partition fetches nothing that would say so, but the cluster answers again.
+		return ""
+	case err == nil && (!r.adapters.Feed.Joined() || !r.seen.failingSince.IsZero()):
+		// The client tries for ever and says nothing; the same trouble shows where offsets are read.
 		err = r.seen.offsetsError
 	}
 	if err == nil {

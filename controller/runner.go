@@ -92,16 +92,20 @@ func (r *runner) Start(ctx context.Context) error {
 const (
 	openPause    = time.Second
 	openPauseMax = 30 * time.Second
+	// openTimeout bounds one try: a cluster that does not answer is as good as one that refuses.
+	openTimeout = 15 * time.Second
 )
 
 // open makes and starts the adapters, again and again until it succeeds or ctx ends.
 func (r *runner) open(ctx context.Context) bool {
 	encoder := r.options.Opener.Encoder(r.m)
 	for pause := openPause; ; pause = min(2*pause, openPauseMax) {
-		a, err := r.options.Opener.Open(ctx, r.m, FeedSpec{
+		bounded, cancel := context.WithTimeout(ctx, openTimeout)
+		a, err := r.options.Opener.Open(bounded, r.m, FeedSpec{
 			Limits: limitsOf(r.m), Sizes: sizesOf(encoder), DrainTimeout: r.options.DrainTimeout,
 			Metrics: r.metrics, Log: r.log,
 		})
+		cancel()
 		if err == nil {
 			if err = a.Feed.Start(ctx); err == nil {
 				r.opened(a, encoder)

@@ -178,8 +178,12 @@ func (f *feed) Settle(l *poller.Lease, retry [][]record.Run) {
 	f.change()
 }
 
-func (f *feed) Joined() bool                                         { return f.joined.Load() }
-func (f *feed) Problem() error                                       { f.mu.Lock(); defer f.mu.Unlock(); return f.problem }
+func (f *feed) Joined() bool { return f.joined.Load() }
+func (f *feed) Problem() (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Now(), f.problem
+}
 func (f *feed) Settled() int64                                       { return f.done.Load() }
 func (f *feed) Probe(context.Context, []record.TopicPartition) error { return nil }
 func (f *feed) States() []inflight.State                             { f.mu.Lock(); defer f.mu.Unlock(); return f.set.States() }
@@ -335,6 +339,34 @@ func TestAClusterProblemIsToldInWords(t *testing.T) {
 		ds, err := c.Decisions("orders")
 		if err != nil || len(ds) == 0 || ds[0].Reading.Lag != nil || !strings.Contains(ds[0].Reason, "unchanged") {
 			t.Errorf("decisions: %+v, %v", ds, err)
+		}
+		stop(t, c)
+	})
+}
+
+// A cluster that does not answer shows in readiness after a while, and no longer once it does.
+func TestReadinessFollowsTheCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		c := run(t, w, nil)
+		time.Sleep(5 * time.Second)
+		w.mu.Lock()
+		w.lagErr = errors.New("closed port")
+		w.mu.Unlock()
+		time.Sleep(20 * time.Second)
+		if ok, reasons := c.Ready(); !ok {
+			t.Errorf("not ready after 20 s already: %v", reasons)
+		}
+		time.Sleep(20 * time.Second)
+		if ok, reasons := c.Ready(); ok || !strings.Contains(fmt.Sprint(reasons), "explained closed port") {
+			t.Errorf("ready: %v %v", ok, reasons)
+		}
+		w.mu.Lock()
+		w.lagErr = nil
+		w.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		if ok, reasons := c.Ready(); !ok || only(c).LastProcessingResult != "No records processed" {
+			t.Errorf("not ready: %v; %q", reasons, only(c).LastProcessingResult)
 		}
 		stop(t, c)
 	})

@@ -16,6 +16,7 @@ type seen struct {
 	lagKnown                   bool
 	lagError                   string
 	offsetsError               error
+	failingSince               time.Time // since when offsets cannot be read; zero while they can
 	recordsPerSec, bytesPerSec float64
 	throttled                  bool
 	offsets                    map[record.TopicPartition]Offsets
@@ -42,6 +43,11 @@ func (s *seen) update(now time.Time, rd reading, states []inflight.State, m *map
 	s.lagError, s.offsetsError = "", rd.err
 	if !s.lagKnown {
 		s.lagError = unknown(rd)
+	}
+	if rd.err == nil {
+		s.failingSince = time.Time{}
+	} else if s.failingSince.IsZero() {
+		s.failingSince = now
 	}
 	s.offsets = make(map[record.TopicPartition]Offsets, len(rd.offsets))
 	for _, o := range rd.offsets {

@@ -35,7 +35,7 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 	logs, err := f.logs(ctx, fetched)
 	if err != nil {
 		f.mu.Lock()
-		f.problem = err
+		f.problem, f.problemAt = err, time.Now()
 		f.mu.Unlock()
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 	defer f.mu.Unlock()
 	f.set.Uncommitted(back)
 	if len(back) > 0 {
-		f.problem = whole
+		f.problem, f.problemAt = whole, time.Now()
 		return false
 	}
 	return true

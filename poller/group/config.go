@@ -112,8 +112,9 @@ func (f *Feed) options() []kgo.Opt {
 		// Control records move the commit point, else a transactional topic would show a lag of 1 for ever.
 		kgo.KeepControlRecords(),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.FetchMaxBytes(c.fetchBytes()),
-		kgo.FetchMaxPartitionBytes(fetchPartitionBytesMax),
+		kgo.FetchMaxBytes(c.fetchBytes() / factorStart),
+		kgo.FetchMaxPartitionBytes(fetchPartitionBytesMax / factorStart),
+		kgo.WithHooks(&f.fetched),
 		kgo.FetchMaxWait(fetchWaitMax),
 		// New partitions, and new topics that an expression matches, are seen within this time.
 		kgo.MetadataMaxAge(metadataAge),

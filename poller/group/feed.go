@@ -20,6 +20,8 @@ type Feed struct {
 	client *kgo.Client
 	made   chan struct{} // closed when client is set: callbacks may come before
 
+	// fetched tells how large fetches become in memory.
+	fetched fetchSize
 	// turn is our place before the function's gate.
 	turn *poller.Turn
 	// calls is the parent of all leases' contexts.
@@ -54,6 +56,7 @@ type Feed struct {
 	joined     bool                           // the group has given us an assignment, maybe an empty one
 	opening    map[record.TopicPartition]bool // assigned, and their start is not known or not committed yet
 	problem    error                          // the last poll or commit error; nil after a success
+	problemAt  time.Time                      // when it occurred last
 	partitions map[string]int                 // of each topic, when the group first read it
 
 	dirty    chan struct{}      // wakes the commit loop

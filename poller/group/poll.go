@@ -14,6 +14,9 @@ import (
 // pollLoop fetches and admits until ctx ends.
 func (f *Feed) pollLoop(ctx context.Context) {
 	for f.room(ctx) {
+		if factor, changed := f.fetched.next(); changed {
+			f.client.UpdateFetchMaxBytes(int32(float64(f.config.fetchBytes())/factor), int32(fetchPartitionBytesMax/factor))
+		}
 		fetches := f.poll(ctx)
 		f.admit(fetches)
 		if ctx.Err() != nil {
@@ -112,7 +115,7 @@ func (f *Feed) fetchFailed(tp record.TopicPartition, err error, now time.Time) {
 	if f.problem == nil || f.problem.Error() != err.Error() {
 		f.config.Log.Warn("polling failed; trying again", "topic", tp.Topic, "partition", tp.Partition, "error", err)
 	}
-	f.problem = err
+	f.problem, f.problemAt = err, time.Now()
 }
 
 // room waits until there is reason and room to poll, and pauses partitions. It reports false when ctx ends.

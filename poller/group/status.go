@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/inflight"
 )
@@ -16,11 +17,11 @@ func (f *Feed) Joined() bool {
 	return f.joined && len(f.opening) == 0
 }
 
-// Problem is the last error of polling or committing, nil when the last try succeeded.
-func (f *Feed) Problem() error {
+// Problem is when polling or committing last failed, and how; nil when records were fetched since.
+func (f *Feed) Problem() (at time.Time, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.problem
+	return f.problemAt, f.problem
 }
 
 // States describes the windows of the partitions that are assigned to this process, by topic and partition.

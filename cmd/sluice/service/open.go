@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"regexp"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -146,9 +147,14 @@ func (o *opener) destination(ctx context.Context, m *mapping.Mapping, source *kg
 	if err != nil {
 		return nil, err
 	}
-	same, err := topic.SameTopic(ctx, source, m.Reads, producer.Client(), address.Topic)
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	same, err := topic.SameTopic(asking, source, m.Reads, producer.Client(), address.Topic)
+	cancel()
 	if err != nil {
-		return nil, fmt.Errorf("on-failure destination %s: %w", m.OnFailure.URI, err)
+		// A cluster that does not answer holds dead letters back, not the mapping. If it is the source by another name,
+		// the dead letters' own path stops the loop.
+		log.Warn("cannot tell yet whether the on-failure destination is a topic that the mapping reads",
+			"destination", m.OnFailure.URI, "error", err)
 	}
 	if same {
 		return nil, &controller.Refusal{Reason: fmt.Sprintf(
@@ -170,8 +176,13 @@ func (o *opener) destination(ctx context.Context, m *mapping.Mapping, source *kg
 	return d, nil
 }
 
+// askTimeout bounds each question about a destination's cluster at start.
+const askTimeout = 3 * time.Second
+
 // check warns of a destination that is not ready; dead letters are held back until it is.
 func (o *opener) check(ctx context.Context, d *topic.Topic, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	warning, err := d.Check(ctx)
 	if err != nil {
 		log.Warn("the on-failure destination is not ready; dead letters would be held back", "error", err)
