@@ -68,7 +68,7 @@ func (f *Feed) emptyUntil(ctx context.Context, tp record.TopicPartition, from re
 		return from, err
 	}
 	if len(got.RecordBatches) == 0 {
-		return max(from, record.Offset(got.LastStableOffset)), nil
+		return f.localUntil(ctx, tp, from, record.Offset(got.LastStableOffset))
 	}
 	found, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
 		KeepControlRecords: true, Offset: int64(from), IsolationLevel: kgo.ReadCommitted(), Topic: tp.Topic, Partition: tp.Partition,
@@ -77,4 +77,21 @@ func (f *Feed) emptyUntil(ctx context.Context, tp record.TopicPartition, from re
 		return from, found.Err
 	}
 	return record.Offset(next), nil
+}
+
+// localUntil judges a log whose fetch from there on brought nothing: it is empty up to its end if all of it is on the
+// broker's disk. Tiered storage answers with nothing, too, when the remote store is slow.
+func (f *Feed) localUntil(ctx context.Context, tp record.TopicPartition, from, end record.Offset) (record.Offset, error) {
+	listed, err := kadm.NewClient(f.client).ListLocalLogStartOffsets(ctx, tp.Topic)
+	if err != nil {
+		return from, err
+	}
+	o, ok := listed.Lookup(tp.Topic, tp.Partition)
+	if !ok || o.Err != nil {
+		return from, fmt.Errorf("list the start of the local log: %w", o.Err)
+	}
+	if record.Offset(o.Offset) > from {
+		return from, nil
+	}
+	return max(from, end), nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -71,5 +72,37 @@ func TestAProbePassesNoRecord(t *testing.T) {
 		}
 	}
 	until(t, "all are taken", func() bool { return len(fn.taken()) == 20 })
+	m.stop()
+}
+
+// Tiered storage answers a fetch of what is not on the broker's disk any more with nothing, and no error, when the remote
+// store is slow (Kafka, DelayedRemoteFetch). There are records all the same.
+func TestAProbePassesNothingThatLiesInRemoteStorage(t *testing.T) {
+	c := kafkatest.Fake(t, kafkatest.Options{})
+	c.CreateTopic("orders", 1, nil)
+	tp := record.TopicPartition{Topic: "orders"}
+	m := join(t, c, "m", []string{"orders"}, target(fine), options{})
+	until(t, "the partition is ours", func() bool { return len(m.feed.States()) == 1 })
+	k := c.Kfake()
+	k.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		k.KeepControl()
+		return emptyAnswer(req.(*kmsg.FetchRequest), 8), nil, true
+	})
+	k.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		k.KeepControl()
+		const earliestLocal = -4
+		if req.(*kmsg.ListOffsetsRequest).Topics[0].Partitions[0].Timestamp != earliestLocal {
+			return nil, nil, false
+		}
+		resp := refuseList(req, &kerr.Error{}).(*kmsg.ListOffsetsResponse)
+		resp.Topics[0].Partitions[0].Offset = 7
+		return resp, nil, true
+	})
+	if err := m.feed.Probe(t.Context(), []record.TopicPartition{tp}); err != nil {
+		t.Fatal(err)
+	}
+	if next := m.feed.States()[0].Next; next != 0 {
+		t.Errorf("passed the records below %d", next)
+	}
 	m.stop()
 }
