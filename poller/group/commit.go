@@ -48,7 +48,9 @@ func (f *Feed) commit(ctx context.Context) bool {
 	f.mu.Lock()
 	commits := f.set.Commits(nil)
 	settled := f.settled
-	f.settled = 0
+	if len(commits) > 0 {
+		f.settled = 0
+	}
 	f.uncommit = cancel // a lost membership must not commit under the next one
 	counts := maps.Clone(f.partitions)
 	f.mu.Unlock()
@@ -123,6 +125,7 @@ func countIn(metadata string) int {
 // committed takes back what did not arrive.
 func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicPartition]error, whole error) bool {
 	var back []inflight.Commit
+	var first error
 	for _, c := range commits {
 		err := whole
 		if err == nil {
@@ -132,6 +135,9 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 			continue
 		}
 		back = append(back, c)
+		if first == nil {
+			first = err
+		}
 		if !errors.Is(err, context.Canceled) {
 			f.config.Metrics.CommitErrors.Inc(kafkaErrorName(err))
 			f.config.Log.Warn("commit failed; it will be tried again", "group", f.config.Group,
@@ -142,7 +148,7 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 	defer f.mu.Unlock()
 	f.set.Uncommitted(back)
 	if len(back) > 0 {
-		f.problem, f.problemAt = whole, time.Now()
+		f.problem, f.problemAt = first, time.Now()
 		return false
 	}
 	return true

@@ -139,7 +139,7 @@ func (s *stress) step() {
 			s.cluster.Kfake().ShufflePartitionLeaders()
 		}
 	case 3:
-		s.once(kmsg.OffsetCommit, refuseCommit)
+		s.once(kmsg.OffsetCommit, func(req kmsg.Request) kmsg.Response { return refuseCommit(req, kerr.CoordinatorLoadInProgress) })
 	case 4:
 		s.once(kmsg.Heartbeat, forget)
 	case 5:
@@ -199,14 +199,14 @@ func (s *stress) once(key kmsg.Key, answer func(kmsg.Request) kmsg.Response) {
 	})
 }
 
-func refuseCommit(req kmsg.Request) kmsg.Response {
+func refuseCommit(req kmsg.Request, with *kerr.Error) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.OffsetCommitResponse)
 	for _, rt := range req.(*kmsg.OffsetCommitRequest).Topics {
 		t := kmsg.NewOffsetCommitResponseTopic()
 		t.Topic, t.TopicID = rt.Topic, rt.TopicID
 		for _, rp := range rt.Partitions {
 			p := kmsg.NewOffsetCommitResponseTopicPartition()
-			p.Partition, p.ErrorCode = rp.Partition, kerr.CoordinatorLoadInProgress.Code
+			p.Partition, p.ErrorCode = rp.Partition, with.Code
 			t.Partitions = append(t.Partitions, p)
 		}
 		resp.Topics = append(resp.Topics, t)
