@@ -105,7 +105,8 @@ func (r *runner) caughtUp() bool {
 		return false
 	}
 	for tp, end := range r.targets {
-		if o, ok := r.seen.offsets[tp]; !ok || o.Committed < end && o.Lag > 0 {
+		// A partition that is not there any more, with its topic, has nothing left.
+		if o, ok := r.seen.offsets[tp]; ok && o.Committed < end && o.Lag > 0 {
 			return false
 		}
 	}

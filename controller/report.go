@@ -92,7 +92,7 @@ func (r *runner) ready(now time.Time) (ok bool, reason string) {
 		return false, "starting"
 	case !r.adapters.Feed.Joined():
 		return false, r.notJoined()
-	case r.watch.Held() != "":
+	case r.watch.Held() != "" && r.seen.owes():
 		return false, r.watch.Held()
 	case !r.seen.failingSince.IsZero() && now.Sub(r.seen.failingSince) > clusterUnready:
 		return false, fmt.Sprintf("cluster %s does not answer for %s: %s", r.m.Cluster, span(now.Sub(r.seen.failingSince)), r.kafkaProblem())
@@ -218,7 +218,7 @@ func (r *runner) result() (result, reason string) {
 	if down := r.functionProblem(time.Now()); down != "" {
 		return "PROBLEM: Function call failed", down
 	}
-	result, detail := r.watch.Result()
+	result, detail := r.watch.Result(r.seen.owes())
 	if detail == "" {
 		detail = "USER_INITIATED"
 	}

@@ -78,6 +78,16 @@ func (p *partition) stalled(now time.Time) time.Duration {
 	return max(now.Sub(p.moved), 0)
 }
 
+// owes says whether a partition of ours has given-up records that its destination has not confirmed.
+func (s *seen) owes() bool {
+	for i := range s.partitions {
+		if h := s.partitions[i].Head; h != nil && h.Retry != nil && h.Retry.GiveUp != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // stallShown is how long a partition may stand still before status calls that a stall: below, it is work in progress.
 const stallShown = 3 * time.Second
 

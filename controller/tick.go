@@ -126,7 +126,8 @@ type rates struct {
 	at                         time.Time
 	settled, bytes             int64
 	throttled                  time.Duration
-	batches, errors            int64
+	ended, errors              int64 // calls that ended, and those that failed
+	failing                    bool
 	recordsPerSec, bytesPerSec float64
 }
 
@@ -139,15 +140,17 @@ func (r *runner) look(now time.Time, rd reading, busy float64) {
 		Pollers: r.pool.Size(), BusySlots: busy,
 		Throttled: snap.ThrottledTime-r.rates.throttled > interval/20,
 	}
-	if errs, batches := snap.InvokeErrors-r.rates.errors, snap.Batches-r.rates.batches; batches > 0 {
-		in.Failing = 2*errs > batches
+	ended := snap.Batches - snap.InFlightBatches
+	if errs, calls := snap.InvokeErrors-r.rates.errors, ended-r.rates.ended; calls > 0 {
+		r.rates.failing = 2*errs > calls // kept until calls end again: slow ones end seldom
 	}
+	in.Failing = r.rates.failing
 	if dt := now.Sub(r.rates.at).Seconds(); !r.rates.at.IsZero() && dt > 0 {
 		r.rates.recordsPerSec = smooth(r.rates.recordsPerSec, float64(settled-r.rates.settled)/dt)
 		r.rates.bytesPerSec = smooth(r.rates.bytesPerSec, float64(snap.AcquiredBytes-r.rates.bytes)/dt)
 	}
 	r.rates.at, r.rates.settled, r.rates.bytes = now, settled, snap.AcquiredBytes
-	r.rates.throttled, r.rates.batches, r.rates.errors = snap.ThrottledTime, snap.Batches, snap.InvokeErrors
+	r.rates.throttled, r.rates.ended, r.rates.errors = snap.ThrottledTime, ended, snap.InvokeErrors
 
 	lag, known := lagOf(rd)
 	states := r.adapters.Feed.States()

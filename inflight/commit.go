@@ -38,6 +38,12 @@ func (s *Set) Uncommitted(commits []Commit) {
 	}
 }
 
+// Unstarted says whether the partition's start was not committed yet, or a commit of it failed.
+func (s *Set) Unstarted(tp record.TopicPartition) bool {
+	w := s.windows[tp]
+	return w != nil && w.committed == uncommitted
+}
+
 // Skip says that the partition holds nothing between the end of what was admitted and the given offset (an
 // emptied batch at the end of a compacted log, an aborted transaction). It changes nothing where records are
 // pending or out, or where the window is already past it.

@@ -285,7 +285,7 @@ func TestTheWatchTellsWhatIsHeldBack(t *testing.T) {
 		})
 		p.Resize(1)
 		time.Sleep(time.Minute)
-		if result, detail := w.Result(); result != "PROBLEM: On-failure destination" || detail != "orders-0@0 held: no such topic" {
+		if result, detail := w.Result(true); result != "PROBLEM: On-failure destination" || detail != "orders-0@0 held: no such topic" {
 			t.Errorf("result %q, %q", result, detail)
 		}
 		d.mu.Lock()

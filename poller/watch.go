@@ -36,12 +36,13 @@ type sparse struct {
 }
 
 // Result is the mapping's last processing result in Lambda's words ("OK", "PROBLEM: Function call failed"), and what
-// stands behind a problem; detail is empty if all is well.
-func (w *Watch) Result() (result, detail string) {
+// stands behind a problem; detail is empty if all is well. owes says that there are still given-up records without
+// confirmation here: those of before may be another's by now.
+func (w *Watch) Result(owes bool) (result, detail string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.held != "":
+	case w.held != "" && owes:
 		return "PROBLEM: On-failure destination", w.held
 	case w.state.Load() == ok:
 		return "OK", ""

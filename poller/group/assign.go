@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicehq/sluice/record"
@@ -40,7 +41,7 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 		return nil, err
 	}
 	f.flush()
-	if f.openAll(fetched, logs) && !f.commit(ctx) {
+	if !f.commitStarts(ctx, f.openAll(fetched, logs)) {
 		return nil, errors.New("the starting positions could not be committed")
 	}
 	f.mu.Lock()
@@ -54,8 +55,34 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 	return fetched, nil
 }
 
-// openAll opens the windows and says whether there are starts to commit.
-func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (uncommitted bool) {
+// commitStarts commits until nothing is left of the given partitions, a few times. Other partitions' commits have time.
+func (f *Feed) commitStarts(ctx context.Context, starts []record.TopicPartition) bool {
+	for try := 0; len(starts) > 0; try++ {
+		f.commit(ctx)
+		f.mu.Lock()
+		starts = slices.DeleteFunc(starts, func(tp record.TopicPartition) bool { return !f.set.Unstarted(tp) })
+		f.mu.Unlock()
+		if len(starts) > 0 && (try == startTries || !sleep(ctx, f.config.CommitInterval/2)) {
+			return false
+		}
+	}
+	return true
+}
+
+// startTries is how often a start that could not be committed is tried again before the group is joined anew.
+const startTries = 4
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// openAll opens the windows and returns those whose start is to be committed.
+func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (starts []record.TopicPartition) {
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,14 +99,15 @@ func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (unc
 				start, committed := f.begin(tp, at, logs)
 				f.set.Assign(tp, start, committed, now)
 				if !committed { // else keep the client's epoch, by which it notices a truncated log
-					partitions[p], uncommitted = kgo.NewOffset().At(int64(start)), true
+					partitions[p] = kgo.NewOffset().At(int64(start))
+					starts = append(starts, tp)
 				}
 			}
 			delete(f.paused, tp)
 		}
 	}
 	f.resume(fetched)
-	return uncommitted
+	return starts
 }
 
 // sought is a start that the client finds by itself as soon as it can. The window waits for it at 0, and moves on with
@@ -178,11 +206,40 @@ func (f *Feed) logs(ctx context.Context, fetched map[string]map[int32]kgo.Offset
 		}
 		f.config.Log.Warn("some partitions start unchecked", "group", f.config.Group, "error", err)
 	}
-	if err := f.firstCounts(ctx, admin, topics, l); err != nil {
+	if err := f.origins(ctx, admin, topics, l); err != nil {
 		return nil, err
+	}
+	if f.config.Start == Latest {
+		if err := f.sinceOrigin(ctx, admin, fetched, l); err != nil {
+			return nil, err
+		}
 	}
 	l.start = f.grown(l)
 	return l, nil
+}
+
+// sinceOrigin starts topics that came later than the others at what was produced since: LATEST means what comes after the
+// mapping began, and not what comes after its client noticed the topic.
+func (f *Feed) sinceOrigin(ctx context.Context, admin *kadm.Client, fetched map[string]map[int32]kgo.Offset, l *logs) error {
+	f.mu.Lock()
+	late := maps.Clone(f.origin.late)
+	f.mu.Unlock()
+	for topic, since := range late {
+		if len(fetched[topic]) == 0 {
+			continue
+		}
+		bounded, cancel := context.WithTimeout(ctx, listTimeout)
+		listed, err := admin.ListOffsetsAfterMilli(bounded, since.UnixMilli(), topic)
+		cancel()
+		for p := range fetched[topic] {
+			o, ok := listed.Lookup(topic, p)
+			if err != nil || !ok || o.Err != nil {
+				return fmt.Errorf("list offsets of %s-%d since %s: %w", topic, p, since, errors.Join(err, o.Err))
+			}
+			l.start[record.TopicPartition{Topic: topic, Partition: p}] = record.Offset(o.Offset)
+		}
+	}
+	return nil
 }
 
 // unlistedNew says whether the group has no offset for a partition that could not be listed.
@@ -222,45 +279,35 @@ func (l *logs) pick(fetched map[string]map[int32]kgo.Offset, listed kadm.ListedO
 	return offsets, missing
 }
 
-// firstCounts finds out how many partitions the topics had when the group first read them, which each commit says in
-// its metadata. Of a topic that the group has never committed it is what there is now.
-func (f *Feed) firstCounts(ctx context.Context, admin *kadm.Client, topics []string, l *logs) error {
+// origins finds out when the group first read anything, and how many partitions the topics had then, which each commit
+// says in its metadata. For a group that has never committed it is now, and what there is.
+func (f *Feed) origins(ctx context.Context, admin *kadm.Client, topics []string, l *logs) error {
 	f.mu.Lock()
-	topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return f.partitions[t] > 0 })
+	topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return f.origin.partitions[t] > 0 })
 	f.mu.Unlock()
 	if len(topics) == 0 {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	commits, err := admin.FetchOffsetsForTopics(bounded, string(f.config.Group), topics...)
-	if err != nil {
+	commits, err := admin.FetchOffsets(bounded, string(f.config.Group))
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 		return fmt.Errorf("commits of group %s: %w", f.config.Group, err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, topic := range topics {
-		first := l.partitions[topic]
-		for _, c := range commits[topic] {
-			if n := countIn(c.Metadata); n > 0 {
-				first = min(first, n)
-			}
-		}
-		if first > 0 {
-			f.partitions[topic] = first
-		}
-	}
+	f.origin.learn(commits, topics, l.partitions, f.config.Regex != "", time.Now())
 	return nil
 }
 
-// grown starts partitions that a topic has gained since the group first read it at their oldest record, whatever the
-// starting position: they did not exist when the mapping began.
+// grown starts partitions that did not exist when the group first read its topics at their oldest record, whatever the
+// starting position says.
 func (f *Feed) grown(l *logs) map[record.TopicPartition]record.Offset {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	start := make(map[record.TopicPartition]record.Offset, len(l.start))
 	for tp, o := range l.start {
-		if first := f.partitions[tp.Topic]; first > 0 && int(tp.Partition) >= first {
+		if first := f.origin.partitions[tp.Topic]; first > 0 && int(tp.Partition) >= first {
 			o = l.oldest[tp]
 		}
 		start[tp] = o

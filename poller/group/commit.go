@@ -3,9 +3,6 @@ package group
 import (
 	"context"
 	"errors"
-	"maps"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -52,7 +49,7 @@ func (f *Feed) commit(ctx context.Context) bool {
 		f.settled = 0
 	}
 	f.uncommit = cancel // a lost membership must not commit under the next one
-	counts := maps.Clone(f.partitions)
+	annotate := f.origin.annotate()
 	f.mu.Unlock()
 	if len(commits) == 0 {
 		return true
@@ -69,7 +66,7 @@ func (f *Feed) commit(ctx context.Context) bool {
 	began := time.Now()
 	failed := map[record.TopicPartition]error{}
 	var whole error
-	f.client.CommitOffsetsSync(kgo.PreCommitFnContext(ctx, annotate(counts)), offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+	f.client.CommitOffsetsSync(kgo.PreCommitFnContext(ctx, annotate), offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 		if whole = err; err != nil {
 			return
 		}
@@ -92,36 +89,6 @@ func (f *Feed) commit(ctx context.Context) bool {
 	return true
 }
 
-// countPrefix leads the metadata of a commit: how many partitions the topic had when the group first read it. A
-// partition beyond them was added later, and starts at its oldest record even with LATEST.
-const countPrefix = "sluice partitions="
-
-// annotate writes the counts into a commit.
-func annotate(counts map[string]int) func(*kmsg.OffsetCommitRequest) error {
-	return func(req *kmsg.OffsetCommitRequest) error {
-		for i := range req.Topics {
-			t := &req.Topics[i]
-			for j := range t.Partitions {
-				t.Partitions[j].Metadata = kmsg.StringPtr(countPrefix + strconv.Itoa(counts[t.Topic]))
-			}
-		}
-		return nil
-	}
-}
-
-// countIn reads what annotate wrote; 0 if somebody else committed.
-func countIn(metadata string) int {
-	text, ok := strings.CutPrefix(metadata, countPrefix)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
 // committed takes back what did not arrive.
 func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicPartition]error, whole error) bool {
 	var back []inflight.Commit
@@ -138,11 +105,17 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 		if first == nil {
 			first = err
 		}
-		if !errors.Is(err, context.Canceled) {
-			f.config.Metrics.CommitErrors.Inc(kafkaErrorName(err))
+		if errors.Is(err, context.Canceled) {
+			continue
+		}
+		f.config.Metrics.CommitErrors.Inc(kafkaErrorName(err))
+		if len(back) <= commitLinesMax {
 			f.config.Log.Warn("commit failed; it will be tried again", "group", f.config.Group,
 				"topic", c.Topic, "partition", c.Partition, "offset", int64(c.Offset), "error", err)
 		}
+	}
+	if len(back) > commitLinesMax {
+		f.config.Log.Warn("more commits failed", "group", f.config.Group, "partitions", len(back)-commitLinesMax)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,6 +126,9 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 	}
 	return true
 }
+
+// commitLinesMax bounds the partitions that the log names of one commit that failed.
+const commitLinesMax = 5
 
 // kafkaErrorName is the protocol's name of an error, for a metric's label.
 func kafkaErrorName(err error) string {

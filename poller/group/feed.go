@@ -53,11 +53,11 @@ type Feed struct {
 	polled  chan struct{}      // closed when that poll's records are admitted
 	paused  map[record.TopicPartition]bool
 
-	joined     bool                           // the group has given us an assignment, maybe an empty one
-	opening    map[record.TopicPartition]bool // assigned, and their start is not known or not committed yet
-	problem    error                          // the last poll or commit error; nil after a success
-	problemAt  time.Time                      // when it occurred last
-	partitions map[string]int                 // of each topic, when the group first read it
+	joined    bool                           // the group has given us an assignment, maybe an empty one
+	opening   map[record.TopicPartition]bool // assigned, and their start is not known or not committed yet
+	problem   error                          // the last poll or commit error; nil after a success
+	problemAt time.Time                      // when it occurred last
+	origin    origin                         // of the group
 
 	dirty    chan struct{}      // wakes the commit loop
 	uncommit context.CancelFunc // ends the commit that is under way
@@ -70,7 +70,7 @@ func New(c Config) *Feed {
 		config: c, set: inflight.NewSet(c.Limits, c.Sizes),
 		leases: make(map[*inflight.Lease]*poller.Lease),
 		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
-		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool), partitions: make(map[string]int),
+		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool), origin: origin{partitions: make(map[string]int), late: make(map[string]time.Time)},
 	}
 	f.turn = poller.NewTurn(f.called)
 	f.life, f.kill = context.WithCancel(context.Background())

@@ -451,3 +451,46 @@ func TestLifecycle(t *testing.T) {
 		})
 	})
 }
+
+// LATEST means what comes after the mapping began: topics that an expression matches later, and partitions that are added
+// while nothing runs, lose nothing.
+func TestLatestLosesNothingOfWhatComesLater(t *testing.T) {
+	c := kafkatest.Fake(t, kafkatest.Options{})
+	c.CreateTopic("shop.orders", 2, nil)
+	produce(c, "shop.orders", 2, 10) // from before
+	fn := target(fine)
+	o := options{config: func(g *group.Config) {
+		g.Start, g.Regex = group.Latest, `^shop\.`
+		dial := g.Dial
+		g.Dial = func(opts ...kgo.Opt) (*kgo.Client, error) {
+			return dial(append(opts, kgo.MetadataMaxAge(300*time.Millisecond), kgo.MetadataMinAge(50*time.Millisecond))...)
+		}
+	}}
+	m := join(t, c, "m", nil, fn, o)
+	until(t, "it is ready", m.feed.Joined)
+	if committed := c.Committed("g-m"); len(committed) != 2 {
+		t.Errorf("ready with %d positions committed", len(committed))
+	}
+	time.Sleep(10 * time.Millisecond)
+	c.CreateTopic("shop.returns", 1, nil)
+	produce(c, "shop.returns", 1, 5)
+	until(t, "the new topic", func() bool { return len(fn.taken()) == 5 })
+	m.stop()
+	if _, err := c.Admin().CreatePartitions(t.Context(), 1, "shop.orders"); err != nil {
+		t.Fatal(err)
+	}
+	fresh := c.Client(kgo.RecordPartitioner(kgo.ManualPartitioner())) // it knows the new partition
+	if err := fresh.ProduceSync(t.Context(), &kgo.Record{Topic: "shop.orders", Partition: 2, Value: []byte("x")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	c.CreateTopic("shop.refunds", 1, nil)
+	produce(c, "shop.refunds", 1, 3)
+	m = join(t, c, "m", nil, fn, o)
+	until(t, "what came while nothing ran", func() bool { return len(fn.taken()) == 9 })
+	m.stop()
+	for id := range fn.taken() {
+		if strings.HasPrefix(id, "shop.orders-0") || strings.HasPrefix(id, "shop.orders-1") {
+			t.Errorf("%s is from before the mapping began", id)
+		}
+	}
+}
