@@ -14,7 +14,8 @@
 //	                                                   └────────┘       │          └──▶ held (too large, no limits)
 //	                                                             confirmed
 //
-// What spends a retry attempt, and what only waits, is invoke.Kind's to say (product contract, «Functions»).
+// What spends a retry attempt, and what only waits, is invoke.Kind's to say (product contract, «Functions»); while the
+// function is down (circuit says so) nothing is spent, and nothing given up: InOutage.
 //
 // Invariants, held by the property tests: every record of a run that failed is in exactly one list of the Decision;
 // each list keeps offset order; a function that does not answer (Unreachable, Canceled) costs no record anything.

@@ -11,5 +11,8 @@
 // the turn on and carries the batch through. A poller so never acquires beyond its budget by more than one batch, and
 // a batch changes hands without a goroutine switch. Slots start when they are needed for the first time.
 //
+// Before each function stands a Gate, for all mappings that call it; the feed enters it before it hands a batch out, and
+// the poller gives the pass back with how the call ended.
+//
 // What is retried goes back to the feed with the time of its next try: a slot never sleeps on a failed batch.
 package poller

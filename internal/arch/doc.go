@@ -5,6 +5,8 @@
 // with its reason; the package's test holds the tree against them. A new folder is entered in rooms.go first.
 // docs/ARCHITECTURE.md tells what the rooms are for.
 //
+// Its tests hold docs/FAULTS.md and docs/RELIABILITY.md to the tree as well: the tests that they name exist.
+//
 // It reads source with go/parser alone, without type checking or build tags, so files for every platform and every tag
 // are checked, and the whole takes well under a second.
 package arch
