@@ -26,8 +26,8 @@ type Lease struct {
 	*inflight.Lease
 	// Pass is the gate's permission for one call. The poller gives it back.
 	Pass circuit.Pass
-	// Context ends when the records are not ours any more: their partition was revoked and the drain deadline passed,
-	// or the process stops now.
+	// Context ends when the function's time-out is over, where the feed knows it, and when the records are not ours any
+	// more: their partition was revoked and the drain deadline passed, or the process stops now.
 	Context context.Context
 	// Cancel frees Context; the feed calls it at Settle.
 	Cancel context.CancelFunc

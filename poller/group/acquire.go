@@ -93,13 +93,20 @@ func (f *Feed) slots() int {
 
 // lend puts a lease on the books.
 func (f *Feed) lend(l *inflight.Lease, pass circuit.Pass) *poller.Lease {
-	ctx, cancel := context.WithCancel(f.calls)
+	ctx, cancel := f.callContext()
 	lease := &poller.Lease{Lease: l, Pass: pass, Context: ctx, Cancel: cancel}
 	f.leases[l] = lease
 	f.config.Metrics.InFlightBatches.Add(1)
 	f.config.Metrics.InFlightRecords.Add(int64(l.Records))
 	f.config.Metrics.AcquiredBytes.Add(int(l.Bytes))
 	return lease
+}
+
+func (f *Feed) callContext() (context.Context, context.CancelFunc) {
+	if f.config.FunctionTimeout > 0 {
+		return context.WithTimeout(f.calls, f.config.FunctionTimeout)
+	}
+	return context.WithCancel(f.calls)
 }
 
 // arm has serve called at the given time. An earlier call that is already due then does no harm.

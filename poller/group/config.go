@@ -41,6 +41,9 @@ type Config struct {
 
 	// Gate stands before the function: nothing is handed out that it does not let through.
 	Gate *poller.Gate
+	// FunctionTimeout bounds a lease's context, from the moment it is handed out: one context for each call does for
+	// the time-out and for giving it up. 0 means that the function bounds its calls itself.
+	FunctionTimeout time.Duration
 	// DrainTimeout is how long calls may go on when their partition is revoked.
 	DrainTimeout time.Duration
 	// SessionTimeout is after how long without heartbeats the group gives the partitions of a dead process away;

@@ -110,7 +110,7 @@ func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
 	c := group.Config{
 		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
 		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
-		Gate: o.gates[m.Function], DrainTimeout: s.DrainTimeout,
+		Gate: o.gates[m.Function], FunctionTimeout: o.config.Functions[m.Function].Timeout, DrainTimeout: s.DrainTimeout,
 		SessionTimeout: o.options.SessionTimeout,
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 			hook := o.metrics.KpromHooks(string(m.Name), "feed")
