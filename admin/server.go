@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/lifecycle"
@@ -49,6 +50,9 @@ func (s *Server) serve(ctx context.Context, run lifecycle.Run) error {
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
 	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("server.listen: %w; if another sluice runs there, set server.listen to another port", err)
+		}
 		return fmt.Errorf("server.listen: %w", err)
 	}
 	s.bound = listener.Addr()

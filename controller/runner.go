@@ -35,6 +35,7 @@ type runner struct {
 	adapters *Adapters
 	pool     *poller.Pool
 	seen     seen
+	told     string     // the trouble with the cluster that was logged last
 	history  []Decision // the newest last, at most historyMax
 	targets  map[record.TopicPartition]record.Offset
 }

@@ -205,6 +205,7 @@ func (r *runner) publish(now time.Time, rd reading, states []inflight.State, d s
 	r.seen.recordsPerSec, r.seen.bytesPerSec = r.rates.recordsPerSec, r.rates.bytesPerSec
 	r.remember(d)
 	r.target(rd)
+	r.tell(now, rd.err)
 	lags := make([]metric.PartitionLag, 0, len(rd.offsets))
 	for i := range rd.offsets {
 		lags = append(lags, metric.PartitionLag{TopicPartition: rd.offsets[i].TopicPartition, Lag: rd.offsets[i].Lag})
@@ -223,6 +224,27 @@ func (r *runner) publish(now time.Time, rd reading, states []inflight.State, d s
 	ready, _ := r.ready(now)
 	r.metrics.Ready.SetBool(ready)
 }
+
+// tell logs a cluster that does not answer as it should, when it begins, changes and ends: a topic that does not exist
+// would show nowhere else in the log. A fresh cluster gets a few seconds.
+func (r *runner) tell(now time.Time, err error) {
+	text := ""
+	if err != nil && now.Sub(r.seen.failingSince) >= tellAfter {
+		text = err.Error()
+	}
+	switch {
+	case text == r.told || err != nil && text == "":
+	case text == "":
+		r.log.Info("the cluster answers again")
+		r.told = text
+	default:
+		r.log.Warn("the mapping's offsets cannot be read; trying again", "reason", r.inWords(err), "error", err)
+		r.told = text
+	}
+}
+
+// tellAfter is how long offsets must be unreadable before the log says so.
+const tellAfter = 3 * time.Second
 
 // remember keeps the decisions that changed something, and the newest.
 func (r *runner) remember(d scaling.Decision) {

@@ -84,6 +84,9 @@ func mappings(list []controller.MappingStatus) *table {
 	return t
 }
 
+// userInitiated is AWS's reason of a state that somebody asked for: it tells nothing of a problem.
+const userInitiated = "USER_INITIATED"
+
 // note is the one thing about a mapping that its operator should know first.
 func note(m controller.MappingStatus) string {
 	switch {
@@ -94,6 +97,9 @@ func note(m controller.MappingStatus) string {
 	case m.Throttled != "":
 		return m.Throttled
 	case strings.HasPrefix(m.LastProcessingResult, "PROBLEM"):
+		if m.StateReason != "" && m.StateReason != userInitiated {
+			return "PROBLEM: " + m.StateReason
+		}
 		return m.LastProcessingResult
 	}
 	return ""
