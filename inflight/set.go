@@ -40,7 +40,7 @@ type Set struct {
 	// full windows can fill a batch alone, partial ones cannot; both are FIFO by the time they became ready.
 	full, partial list
 	waiting       waiting
-	// ready counts partitions in full and partial.
+	// records and bytes count what is admitted and not settled.
 	records int
 	bytes   int64
 	leases  int
@@ -71,12 +71,6 @@ func (s *Set) Assign(tp record.TopicPartition, start record.Offset, committed bo
 
 // uncommitted is a committed offset below every real one: the next Commits lists the partition.
 const uncommitted = record.Offset(-1)
-
-// Owns says whether the partition has a window that still hands out records.
-func (s *Set) Owns(tp record.TopicPartition) bool {
-	w := s.windows[tp]
-	return w != nil && w.phase != Draining
-}
 
 // Admit takes over records fetched from the partition, in offset order; the slice belongs to the window
 // afterwards. Records of a partition that is not owned are ignored: its next owner reads them.
@@ -135,8 +129,9 @@ func (s *Set) relist(w *window) {
 // for each record: then a batch need not wait for what cannot come. 0 is no such bound.
 func (s *Set) Share(bytes int64) { s.share = bytes }
 
-// fills says whether so much pending work makes a whole batch, or as much of one as there can be. Encoded bytes are estimated here (base64 and
-// a typical record's members); what a batch really takes is measured record by record when it is made.
+// fills says whether so much pending work makes a whole batch, or as much of one as there can be. Encoded bytes are
+// estimated here (base64 and a typical record's members); what a batch really takes is measured record by record when it
+// is made.
 func (s *Set) fills(records int, bytes int64) bool {
 	const perRecord = 120
 	return records >= s.limits.BatchRecords || bytes/3*4+int64(records)*perRecord >= s.limits.BatchBytes ||

@@ -84,9 +84,9 @@ func (g *Gate) leave(now time.Time, p circuit.Pass, err *invoke.Error, runs []re
 		g.wake(1)
 		return false, g.circuit.Successes()
 	}
-	before := g.circuit.Status().State
+	wasDown := g.circuit.State() != circuit.Closed
 	outage = g.circuit.Leave(now, rand.Float64(), p, callOf(err, runs))
-	if before != circuit.Closed && g.circuit.Status().State == circuit.Closed {
+	if wasDown && g.circuit.State() == circuit.Closed {
 		g.wake(len(g.waiting))
 	} else {
 		g.wake(1)

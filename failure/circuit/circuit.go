@@ -261,6 +261,9 @@ func later(a, b time.Time) time.Time {
 // Successes is how many calls the function has taken: what a failed run remembers (record.Retry.Successes).
 func (c *Circuit) Successes() uint64 { return c.successes }
 
+// State is what the circuit does with calls at the moment.
+func (c *Circuit) State() State { return c.state }
+
 // Status describes the circuit.
 type Status struct {
 	State State

@@ -44,16 +44,15 @@ func (f *Feed) commit(ctx context.Context) bool {
 	defer cancel()
 	f.mu.Lock()
 	commits := f.set.Commits(nil)
-	settled := f.settled
-	if len(commits) > 0 {
-		f.settled = 0
+	if len(commits) == 0 {
+		f.mu.Unlock()
+		return true
 	}
+	settled := f.settled
+	f.settled = 0
 	f.uncommit = cancel // a lost membership must not commit under the next one
 	annotate := f.origin.annotate()
 	f.mu.Unlock()
-	if len(commits) == 0 {
-		return true
-	}
 	offsets := make(map[string]map[int32]kgo.EpochOffset)
 	for _, c := range commits {
 		topic := offsets[c.Topic]

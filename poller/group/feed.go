@@ -70,7 +70,8 @@ func New(c Config) *Feed {
 		config: c, set: inflight.NewSet(c.Limits, c.Sizes),
 		leases: make(map[*inflight.Lease]*poller.Lease),
 		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
-		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool), origin: origin{partitions: make(map[string]int), late: make(map[string]time.Time)},
+		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool),
+		origin: newOrigin(),
 	}
 	f.turn = poller.NewTurn(f.called)
 	f.life, f.kill = context.WithCancel(context.Background())

@@ -19,6 +19,10 @@ type origin struct {
 	late map[string]time.Time
 }
 
+func newOrigin() origin {
+	return origin{partitions: make(map[string]int), late: make(map[string]time.Time)}
+}
+
 // metadataForm is what a commit's metadata says.
 const metadataForm = "sluice partitions=%d since=%d"
 

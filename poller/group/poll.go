@@ -25,7 +25,7 @@ func (f *Feed) pollLoop(ctx context.Context) {
 	}
 }
 
-// poll waits for records. Until done is called by admit, flush waits for them to be admitted.
+// poll waits for records. From now on until admit is done with them, flush waits.
 func (f *Feed) poll(ctx context.Context) kgo.Fetches {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
