@@ -183,7 +183,7 @@ func (r *runner) report(now time.Time) MappingStatus {
 		Counts: Counts{
 			Polled: snap.Polled, FilteredOut: snap.FilteredOut, Invoked: snap.Invoked, Failed: snap.FailedInvoke,
 			Retried: snap.Retried, DeadLettered: snap.OnFailureDestinationDelivered, Dropped: snap.Dropped,
-			Committed: snap.Committed,
+			LostToRetention: snap.LostToRetention, Committed: snap.Committed,
 		},
 		Partitions: []PartitionStatus{},
 		Decisions:  r.decisions(5),

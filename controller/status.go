@@ -92,7 +92,9 @@ type Counts struct {
 	Retried      int64 `json:"retried"`
 	DeadLettered int64 `json:"deadLettered"`
 	Dropped      int64 `json:"dropped"`
-	Committed    int64 `json:"committed"`
+	// LostToRetention counts offsets that the broker had deleted before they were read.
+	LostToRetention int64 `json:"lostToRetention"`
+	Committed       int64 `json:"committed"`
 }
 
 // PartitionState is what a partition is doing.

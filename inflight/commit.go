@@ -46,13 +46,14 @@ func (s *Set) Unstarted(tp record.TopicPartition) bool {
 
 // Skip says that the partition holds nothing between the end of what was admitted and the given offset (an
 // emptied batch at the end of a compacted log, an aborted transaction). It changes nothing where records are
-// pending or out, or where the window is already past it.
-func (s *Set) Skip(tp record.TopicPartition, from, to record.Offset, now time.Time) {
+// pending or out, or where the window is already past it, and says whether it did.
+func (s *Set) Skip(tp record.TopicPartition, from, to record.Offset, now time.Time) bool {
 	w := s.windows[tp]
 	if w == nil || w.phase != Idle || w.next != from || to <= from {
-		return
+		return false
 	}
 	w.next, w.moved = to, now
+	return true
 }
 
 // Records is how many admitted records are not settled yet; Bytes their payload.

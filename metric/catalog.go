@@ -26,6 +26,7 @@ type entry struct {
 	level  func(*Mapping) *Gauge
 	errors func(*Mapping) *ErrorCounter
 	time   func(*Mapping) *Elapsed
+	topics func(*Mapping) *TopicCounter
 }
 
 // catalog is every metric of a mapping, in the order of docs/METRICS.md.
@@ -67,6 +68,12 @@ var catalog = []entry{
 		name: "redelivered_event_count_total", kind: counter,
 		help:  "Records fetched again that this process had before (revoked past the drain deadline, lost commit).",
 		count: func(m *Mapping) *Counter { return &m.Redelivered },
+	},
+
+	{
+		name: "lost_to_retention_event_count_total", kind: counter, labels: []string{"topic"},
+		help:   "Offsets that the broker had deleted before they were read.",
+		topics: func(m *Mapping) *TopicCounter { return &m.LostToRetention },
 	},
 
 	{

@@ -26,6 +26,10 @@ func (m *Mapping) collect(out chan<- prometheus.Metric) {
 			out <- constant(desc, prometheus.GaugeValue, float64(e.level(m).Value()), m.name)
 		case e.time != nil:
 			out <- constant(desc, prometheus.CounterValue, e.time(m).Value().Seconds(), m.name)
+		case e.topics != nil:
+			for topic, n := range e.topics(m).ByTopic() {
+				out <- constant(desc, prometheus.CounterValue, float64(n), m.name, topic)
+			}
 		case e.errors != nil:
 			for kind, n := range e.errors(m).ByKind() {
 				out <- constant(desc, prometheus.CounterValue, float64(n), m.name, kind)

@@ -18,6 +18,8 @@ type Mapping struct {
 	// Records that were given up without a confirmed delivery; that the on-failure destination confirmed; whose
 	// offsets the broker holds as committed.
 	Dropped, OnFailureDestinationDelivered, Committed Counter
+	// Offsets that the broker deleted before they were read, by topic. Ours, not CloudWatch's.
+	LostToRetention TopicCounter
 	// Records handed to the function again after a failure, and records fetched again although this process had
 	// them before (a revoke past the drain deadline, a lost commit). Ours, not CloudWatch's.
 	Retried, Redelivered Counter

@@ -7,7 +7,7 @@ import "time"
 type Snapshot struct {
 	// Records, as in Mapping.
 	Polled, FilteredOut, Invoked, FailedInvoke, Dropped, OnFailureDestinationDelivered, Committed int64
-	Retried, Redelivered                                                                          int64
+	Retried, Redelivered, LostToRetention                                                         int64
 	// Errors of all kinds.
 	PollingErrors, CommitErrors, InvokeErrors, OnFailureDestinationDeliveryErrors int64
 	// Invocations, and bytes.
@@ -24,7 +24,7 @@ func (m *Mapping) Snapshot() Snapshot {
 		Polled: m.Polled.Value(), FilteredOut: m.FilteredOut.Value(), Invoked: m.Invoked.Value(),
 		FailedInvoke: m.FailedInvoke.Value(), Dropped: m.Dropped.Value(),
 		OnFailureDestinationDelivered: m.OnFailureDestinationDelivered.Value(), Committed: m.Committed.Value(),
-		Retried: m.Retried.Value(), Redelivered: m.Redelivered.Value(),
+		Retried: m.Retried.Value(), Redelivered: m.Redelivered.Value(), LostToRetention: m.LostToRetention.Value(),
 
 		PollingErrors: m.PollingErrors.Value(), CommitErrors: m.CommitErrors.Value(), InvokeErrors: m.InvokeErrors.Value(),
 		OnFailureDestinationDeliveryErrors: m.OnFailureDestinationDeliveryErrors.Value(),

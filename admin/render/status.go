@@ -101,6 +101,8 @@ func note(m controller.MappingStatus) string {
 			return "PROBLEM: " + m.StateReason
 		}
 		return m.LastProcessingResult
+	case m.Counts.LostToRetention > 0:
+		return fmt.Sprintf("%d records were deleted before they were read", m.Counts.LostToRetention)
 	}
 	return ""
 }

@@ -90,9 +90,11 @@ func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (sta
 		for p, offset := range partitions {
 			tp := record.TopicPartition{Topic: topic, Partition: p}
 			at := record.Offset(offset.EpochOffset().Offset)
+			delete(f.sought, tp)
 			if logs.unlisted[tp] {
 				if at < 0 {
-					partitions[p], at = f.sought(), 0
+					partitions[p], at = f.seek(), 0
+					f.sought[tp] = true
 				}
 				f.set.Assign(tp, at, true, now)
 			} else {
@@ -110,9 +112,9 @@ func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (sta
 	return starts
 }
 
-// sought is a start that the client finds by itself as soon as it can. The window waits for it at 0, and moves on with
+// seek is a start that the client finds by itself as soon as it can. The window waits for it at 0, and moves on with
 // the first record.
-func (f *Feed) sought() kgo.Offset {
+func (f *Feed) seek() kgo.Offset {
 	if f.config.Start == AtTimestamp {
 		return kgo.NewOffset().AfterMilli(f.config.StartAt.UnixMilli())
 	}
@@ -139,8 +141,7 @@ func (f *Feed) begin(tp record.TopicPartition, at record.Offset, logs *logs) (st
 	case at < 0:
 		return logs.start[tp], false
 	case at < oldest:
-		log.Error("retention has overtaken the committed offset; going on at the oldest record",
-			"committed", int64(at), "oldest", int64(oldest), "lost", int64(oldest-at))
+		f.deleted(tp, at, oldest)
 		return oldest, false
 	case at > newest:
 		log.Error("the committed offset is behind the end of the log, which was cut or made anew; going on at its oldest record",
@@ -397,6 +398,7 @@ func (f *Feed) forget(tps []record.TopicPartition) {
 	for _, tp := range tps {
 		f.set.Remove(tp)
 		delete(f.paused, tp)
+		delete(f.sought, tp)
 	}
 	f.measure()
 	signal(f.hungry)

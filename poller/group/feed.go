@@ -55,6 +55,7 @@ type Feed struct {
 
 	joined    bool                           // the group has given us an assignment, maybe an empty one
 	opening   map[record.TopicPartition]bool // assigned, and their start is not known or not committed yet
+	sought    map[record.TopicPartition]bool // the client finds their start; their window stands at 0 until then
 	problem   error                          // the last poll or commit error; nil after a success
 	problemAt time.Time                      // when it occurred last
 	origin    origin                         // of the group
@@ -71,6 +72,7 @@ func New(c Config) *Feed {
 		leases: make(map[*inflight.Lease]*poller.Lease),
 		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool),
+		sought: make(map[record.TopicPartition]bool),
 		origin: newOrigin(),
 	}
 	f.turn = poller.NewTurn(f.called)

@@ -65,6 +65,7 @@ func (f *Feed) admit(fetches kgo.Fetches) {
 		tp := record.TopicPartition{Topic: p.Topic, Partition: p.Partition}
 		if len(p.Records) > 0 {
 			records += len(p.Records)
+			f.overtaken(tp, record.Offset(p.Records[0].Offset), record.Offset(p.LogStartOffset))
 			f.rewound(tp, record.Offset(p.Records[0].Offset), now)
 			f.set.Admit(tp, p.Records, now)
 		}

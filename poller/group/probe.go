@@ -2,8 +2,8 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -15,8 +15,8 @@ import (
 
 // Probe looks at partitions that have nothing to hand out although their end is ahead: where compaction has emptied
 // the end of a log, the client passes it without a word, and the lag would never be 0. If the log holds no record
-// from where we stand on, the window moves on. Each partition costs a fetch request; to be called for few of them, and
-// rarely.
+// from where we stand on, the window moves on; so it does where all that was to come is deleted. Each partition costs a
+// fetch request; to be called for few of them, and rarely.
 func (f *Feed) Probe(ctx context.Context, tps []record.TopicPartition) error {
 	<-f.made
 	for _, tp := range tps {
@@ -27,12 +27,14 @@ func (f *Feed) Probe(ctx context.Context, tps []record.TopicPartition) error {
 			continue
 		}
 		to, err := f.emptyUntil(ctx, tp, next)
+		lost := errors.Is(err, kerr.OffsetOutOfRange)
+		if lost {
+			to, err = f.oldest(ctx, tp)
+		}
 		if err != nil {
 			return fmt.Errorf("probe of %s: %w", tp.At(next), err)
 		}
-		f.mu.Lock()
-		f.set.Skip(tp, next, to, time.Now())
-		f.mu.Unlock()
+		f.skip(tp, next, to, lost)
 		signal(f.dirty)
 	}
 	return nil
@@ -77,6 +79,19 @@ func (f *Feed) emptyUntil(ctx context.Context, tp record.TopicPartition, from re
 		return from, found.Err
 	}
 	return record.Offset(next), nil
+}
+
+// oldest is where the partition's log begins.
+func (f *Feed) oldest(ctx context.Context, tp record.TopicPartition) (record.Offset, error) {
+	listed, err := kadm.NewClient(f.client).ListStartOffsets(ctx, tp.Topic)
+	if err != nil {
+		return 0, err
+	}
+	o, ok := listed.Lookup(tp.Topic, tp.Partition)
+	if !ok || o.Err != nil {
+		return 0, fmt.Errorf("list the start of the log: %w", o.Err)
+	}
+	return record.Offset(o.Offset), nil
 }
 
 // localUntil judges a log whose fetch from there on brought nothing: it is empty up to its end if all of it is on the
