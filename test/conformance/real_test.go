@@ -17,12 +17,18 @@ import (
 )
 
 func TestSuiteOnRealKafka(t *testing.T) {
-	suite(t, func(t *testing.T) *kafkatest.Cluster { return kafkatest.Shared(t) })
+	suite(t, whole, func(t *testing.T) *kafkatest.Cluster { return kafkatest.Shared(t) })
 }
 
 // A compacted topic ends at lag 0, and a restart delivers nothing.
 func TestACompactedTopicEndsAtLagZero(t *testing.T) {
-	c := kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{"log.cleaner.backoff.ms": "200"}})
+	compacted(t, kafkatest.Start(t, kafkatest.Options{Properties: cleaning}))
+}
+
+// cleaning has the cleaner look often.
+var cleaning = map[string]string{"log.cleaner.backoff.ms": "200"}
+
+func compacted(t *testing.T, c *kafkatest.Cluster) {
 	r := newRig(t, c, 1, function.Script{})
 	r.topic = c.Name("compacted")
 	c.CreateTopic(r.topic, 1, map[string]string{

@@ -20,20 +20,24 @@ type worstDay struct {
 // rebalances by another. Nothing is lost, order holds, the poison records are dead letters, and what comes twice was in
 // flight at a kill or settled in the second before it.
 func TestKillsAndRebalancesLoseNothing(t *testing.T) {
+	killsAndRebalances(t, kafkatest.Shared(t), scale)
+}
+
+func killsAndRebalances(t *testing.T, c *kafkatest.Cluster, scale worstDay) {
 	const (
 		partitions = 12
 		batch      = 50
 		slots      = 2 * 5
 	)
-	c := kafkatest.Shared(t)
 	script := function.Script{Seed: 7, Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Rules: []function.Rule{
 		{Action: function.Fail, Contains: poisonMark},
 		{Action: function.Fail, Share: 0.05},
 	}}
 	r := newRig(t, c, partitions, script)
 	var poison []int
+	apart := scale.records / partitions / partitions * partitions
 	for p := range partitions {
-		poison = append(poison, 6000*p+p) // 6000 is a multiple of 12: one for each partition
+		poison = append(poison, apart*p+p) // apart is a multiple of 12: one for each partition
 	}
 	r.produce(partitions, scale.records, poison...)
 	yaml := r.yaml("batchSize: 50", "maximumRetryAttempts: 5", "bisectBatchOnFunctionError: true", quick, r.withDLQ(),

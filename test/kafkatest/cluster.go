@@ -21,12 +21,21 @@ import (
 	"github.com/sluicehq/sluice/test/kafkatest/broker"
 )
 
-// Options say which Kafka a test wants; the zero value is one broker of the newest version.
+// Options say which Kafka a test wants; the zero value is one broker of DefaultVersion.
 type Options struct {
-	Version    string            // of real Kafka: broker.Newest (default), broker.Oldest, broker.NoShareGroups
+	Version    string            // of real Kafka, one of broker.Versions; DefaultVersion when empty
 	Brokers    int               // 1 (default) or 3
 	Secure     bool              // also open SASL and TLS listeners; see Address and Credentials; real Kafka only
 	Properties map[string]string // server.properties that go beyond the quick defaults of package broker
+}
+
+// DefaultVersion is the version of real Kafka that a test gets which asks for none: what SLUICE_KAFKA_VERSION says, or
+// the newest.
+func DefaultVersion() string {
+	if v := os.Getenv("SLUICE_KAFKA_VERSION"); v != "" {
+		return v
+	}
+	return broker.Newest
 }
 
 // requestTimeout bounds each request that a helper makes.
@@ -65,6 +74,9 @@ func Start(t testing.TB, options Options) *Cluster {
 }
 
 func start(ctx context.Context, options Options, dir string) (*broker.Cluster, error) {
+	if options.Version == "" {
+		options.Version = DefaultVersion()
+	}
 	return broker.Start(ctx, broker.Config{
 		Version: options.Version, Brokers: options.Brokers, Secure: options.Secure, Properties: options.Properties,
 		Dir: dir, Progress: os.Stderr,
@@ -85,6 +97,12 @@ func serve(t testing.TB, real *broker.Cluster) *Cluster {
 		}
 	})
 	return c
+}
+
+// For is the same real Kafka for a subtest, which helpers then fail instead of the test that started it.
+func (c *Cluster) For(t testing.TB) *Cluster {
+	t.Helper()
+	return serve(t, c.mustReal("For"))
 }
 
 // Fake runs kfake until the test ends. Secure and Version are refused: kfake has one listener, and is no version of

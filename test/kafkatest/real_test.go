@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { kafkatest.Main(m) }
 
 func TestHelpersOnSharedKafka(t *testing.T) {
 	c := kafkatest.Shared(t)
-	if got := c.Version(); got != broker.Newest {
-		t.Errorf("the broker says that it is %s, want %s", got, broker.Newest)
+	if got := c.Version(); got != kafkatest.DefaultVersion() {
+		t.Errorf("the broker says that it is %s, want %s", got, kafkatest.DefaultVersion())
 	}
 	helpers(t, c)
 }

@@ -42,7 +42,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Shared is a real Kafka of one broker and the newest version that all tests of the binary share; the first one starts
+// Shared is a real Kafka of one broker and DefaultVersion that all tests of the binary share; the first one starts
 // it. It needs Main. Names of topics and groups should come from Name.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()

@@ -19,9 +19,12 @@ import (
 // The versions of Apache Kafka that the tests know: what each is for.
 const (
 	Newest        = "4.4.0" // the default
-	Oldest        = "4.2.0" // the lowest that Queue mode must support
-	NoShareGroups = "3.9.1" // a cluster without share groups
+	Oldest        = "4.2.0" // the lowest that Queue mode must support; groups by KIP-848, with commits that may be refused
+	NoShareGroups = "3.9.1" // a cluster without share groups, and with classic groups alone
 )
+
+// Versions lists them, the newest first.
+func Versions() []string { return []string{Newest, Oldest, NoShareGroups} }
 
 // dependencyPlugin is the Maven plugin that copies the class path, pinned like everything else.
 const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"

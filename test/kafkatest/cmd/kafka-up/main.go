@@ -27,19 +27,21 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	version := flag.String("version", broker.Newest, "version of Apache Kafka")
+	version := flag.String("version", "", "version of Apache Kafka; the tests run on "+strings.Join(broker.Versions(), ", ")+" (default "+broker.Newest+")")
 	brokers := flag.Int("brokers", 1, "number of brokers")
 	port := flag.Int("port", 9092, "port of the first broker on 127.0.0.1; the others count up")
 	dir := flag.String("dir", "", "folder for the data, kept afterwards (default: a scratch folder, removed)")
 	secure := flag.Bool("secure", false, "also open SASL and TLS listeners, and print what they want")
-	fetch := flag.Bool("fetch", false, "only fetch Kafka into the cache")
+	fetch := flag.Bool("fetch", false, "only fetch Kafka into the cache: -version, or else every version that the tests run on")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
 	}
 	if *fetch {
-		_, err := broker.Install(ctx, *version, os.Stderr)
-		return err
+		return install(ctx, *version)
+	}
+	if *version == "" {
+		*version = broker.Newest
 	}
 	if *dir == "" {
 		if *dir, err = os.MkdirTemp("", "kafka-up-"); err != nil {
@@ -56,6 +58,19 @@ func run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, cluster.Close()) }()
 	announce(cluster, *version)
 	<-ctx.Done()
+	return nil
+}
+
+func install(ctx context.Context, version string) error {
+	versions := broker.Versions()
+	if version != "" {
+		versions = []string{version}
+	}
+	for _, v := range versions {
+		if _, err := broker.Install(ctx, v, os.Stderr); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
