@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +18,7 @@ type waiter struct {
 	free *atomic.Int32
 }
 
-var waiterPool = sync.Pool{New: func() any { return &waiter{ch: make(chan *poller.Lease, 1)} }}
+func newWaiter() any { return &waiter{ch: make(chan *poller.Lease, 1)} }
 
 // Acquire is poller.Feed's.
 func (f *Feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, error) {
@@ -28,7 +27,7 @@ func (f *Feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, 
 		f.mu.Unlock()
 		return nil, poller.ErrClosed
 	}
-	w := waiterPool.Get().(*waiter)
+	w := f.spare.Get().(*waiter)
 	w.free = free
 	f.waiters = append(f.waiters, w)
 	f.serve(time.Now())
@@ -39,26 +38,27 @@ func (f *Feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, 
 
 	select {
 	case l := <-w.ch:
-		return w.done(l)
+		return f.hand(w, l)
 	case <-ctx.Done():
 	}
 	f.mu.Lock()
 	if i := slices.Index(f.waiters, w); i >= 0 {
 		f.waiters = slices.Delete(f.waiters, i, i+1)
 		f.mu.Unlock()
-		waiterPool.Put(w)
+		f.spare.Put(w)
 		return nil, ctx.Err()
 	}
 	f.mu.Unlock()
 	// A lease was handed over just now: it must be carried out.
-	return w.done(<-w.ch)
+	return f.hand(w, <-w.ch)
 }
 
-func (w *waiter) done(l *poller.Lease) (*poller.Lease, error) {
+// hand gives the caller of Acquire what its waiter got.
+func (f *Feed) hand(w *waiter, l *poller.Lease) (*poller.Lease, error) {
 	if l == nil {
 		return nil, poller.ErrClosed
 	}
-	waiterPool.Put(w)
+	f.spare.Put(w)
 	return l, nil
 }
 

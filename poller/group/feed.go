@@ -28,6 +28,8 @@ type Feed struct {
 	calls     context.Context
 	stopCalls context.CancelFunc
 
+	spare sync.Pool // of *waiter, with nobody in it
+
 	// life is the client's context: it ends when the group was not left in time.
 	life context.Context
 	kill context.CancelFunc
@@ -73,7 +75,7 @@ func New(c Config) *Feed {
 		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool),
 		sought: make(map[record.TopicPartition]bool),
-		origin: newOrigin(),
+		origin: newOrigin(), spare: sync.Pool{New: newWaiter},
 	}
 	f.turn = poller.NewTurn(f.called)
 	f.life, f.kill = context.WithCancel(context.Background())

@@ -52,7 +52,7 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 		Sizes:  inflight.Sizes{Event: encoder.Overhead(), Run: encoder.RunOverhead, Record: encoder.RecordSize},
 		Gate:   poller.NewGate(circuit.Limits{}), DrainTimeout: 5 * time.Second, CommitInterval: 50 * time.Millisecond,
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
-			return kgo.NewClient(append(opts, kgo.SeedBrokers(c.Bootstrap()...))...)
+			return kgo.NewClient(append(opts, c.ClientOptions()...)...)
 		},
 		Metrics: metrics, Log: log,
 	}

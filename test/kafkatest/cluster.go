@@ -27,6 +27,9 @@ type Options struct {
 	Brokers    int               // 1 (default) or 3
 	Secure     bool              // also open SASL and TLS listeners; see Address and Credentials; real Kafka only
 	Properties map[string]string // server.properties that go beyond the quick defaults of package broker
+	// Virtual connects kfake over memory, for tests in a bubble of testing/synctest, whose time stands still while
+	// somebody waits for a real connection. Clients need ClientOptions.
+	Virtual bool
 }
 
 // DefaultVersion is the version of real Kafka that a test gets which asks for none: what SLUICE_KAFKA_VERSION says, or
@@ -48,8 +51,9 @@ const logLines = 40
 // test's own goroutine only, except those that say otherwise.
 type Cluster struct {
 	t    testing.TB
-	real *broker.Cluster // nil for kfake
-	fake *kfake.Cluster  // nil for real Kafka
+	real *broker.Cluster       // nil for kfake
+	fake *kfake.Cluster        // nil for real Kafka
+	net  *kfake.VirtualNetwork // nil but for Options.Virtual
 
 	once   sync.Once
 	client *kgo.Client // made when first needed
@@ -59,6 +63,9 @@ type Cluster struct {
 // Start runs a real Kafka until the test ends.
 func Start(t testing.TB, options Options) *Cluster {
 	t.Helper()
+	if options.Virtual {
+		t.Fatal("kafkatest.Start: Virtual is for kfake")
+	}
 	dir := scratch(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	real, err := start(t.Context(), options, dir)
@@ -112,7 +119,13 @@ func Fake(t testing.TB, options Options) *Cluster {
 	if options.Secure || options.Version != "" {
 		t.Fatal("kafkatest.Fake: Secure and Version are for real Kafka")
 	}
-	fake, err := kfake.NewCluster(
+	c := &Cluster{t: t}
+	var listen []kfake.Opt
+	if options.Virtual {
+		c.net = &kfake.VirtualNetwork{}
+		listen = append(listen, kfake.ListenFn(c.net.Listen))
+	}
+	fake, err := kfake.NewCluster(append(listen,
 		kfake.NumBrokers(max(options.Brokers, 1)),
 		kfake.GroupMinSessionTimeout(500*time.Millisecond),
 		kfake.BrokerConfigs(map[string]string{
@@ -121,12 +134,13 @@ func Fake(t testing.TB, options Options) *Cluster {
 			"group.share.session.timeout.ms":       "6000",
 		}),
 		kfake.BrokerConfigs(options.Properties),
-	)
+	)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(fake.Close)
-	return &Cluster{t: t, fake: fake}
+	c.fake = fake
+	return c
 }
 
 // Real reports whether this is Apache Kafka itself.
@@ -217,10 +231,19 @@ func (c *Cluster) must(what string, err error) {
 	}
 }
 
+// ClientOptions are what a client needs to find the cluster. It may be called from any goroutine.
+func (c *Cluster) ClientOptions() []kgo.Opt {
+	options := []kgo.Opt{kgo.SeedBrokers(c.Bootstrap()...)}
+	if c.net != nil {
+		options = append(options, kgo.Dialer(c.net.DialContext))
+	}
+	return options
+}
+
 // Client makes a client of the cluster that is closed when the test ends. It may be called from any goroutine.
 func (c *Cluster) Client(options ...kgo.Opt) *kgo.Client {
 	c.t.Helper()
-	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(c.Bootstrap()...)}, options...)...)
+	client, err := kgo.NewClient(append(c.ClientOptions(), options...)...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
