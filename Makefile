@@ -19,10 +19,10 @@ RACE = $(shell tools/race.sh)
 # Tests behind build tags are vetted and linted too.
 TAGS := real,soak
 
-.PHONY: help build demo test test-real check bench soak clean
+.PHONY: help build demo test test-real check bench bench-compare soak clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/sluice, one static binary
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/sluice ./cmd/sluice
@@ -42,8 +42,11 @@ test-real: ## test, and the tests on a real Kafka (needs java and mvn; downloads
 check: ## static checks: format, vet, lint, import directions, docs, stale tables, go.mod
 	tools/check.sh $(TAGS)
 
-bench: ## throughput beside a minimal loop on a real Kafka; writes the table of docs/PERFORMANCE.md
-	go run ./test/bench -write docs/PERFORMANCE.md
+bench: ## measure (25 minutes), into docs/bench.json and docs/PERFORMANCE.md; ARGS='-only latency' for some
+	go run ./test/bench -record docs/bench.json -page docs/PERFORMANCE.md $(ARGS)
+
+bench-compare: ## measure and show what became slower than docs/bench.json; ARGS='-only throughput -scale 0.3'
+	go run ./test/bench -compare docs/bench.json $(ARGS)
 
 soak: ## long runs on a real Kafka (an hour)
 	go run ./test/kafkatest/cmd/kafka-up -fetch

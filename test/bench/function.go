@@ -1,67 +1,46 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/test/bench/timeline"
 )
 
-// function is the process that is called: a new one for each run.
-type function struct {
-	cmd     *exec.Cmd
-	stdin   io.Closer
+// helper is a program of the bench that answers questions over HTTP: the function that is called, mostly.
+type helper struct {
+	*process
 	address string
 	started time.Time
 }
 
-func startFunction(ctx context.Context, program string) (*function, error) {
-	f := &function{cmd: exec.CommandContext(ctx, program)}
-	stdin, err := f.cmd.StdinPipe()
+// help starts a helper.
+func (b *bench) help(ctx context.Context, program string, args ...string) (*helper, error) {
+	p, address, err := b.startHelper(ctx, program, args...)
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := f.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := f.cmd.Start(); err != nil {
-		return nil, err
-	}
-	f.stdin = stdin
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		f.stop()
-		return nil, fmt.Errorf("the function did not start: %w", err)
-	}
-	f.address, f.started = strings.TrimSpace(line), time.Now()
-	return f, nil
+	return &helper{p, address, time.Now()}, nil
 }
 
-func (f *function) url() string { return "http://" + f.address + "/" }
+// url is where it is called; paths begin without a slash.
+func (h *helper) url(path string) string { return "http://" + h.address + "/" + path }
 
-// age is the time on the timeline.
-func (f *function) age() time.Duration { return time.Since(f.started) }
+// age is the time on the timeline of a function.
+func (h *helper) age() time.Duration { return time.Since(h.started) }
 
-func (f *function) stop() {
-	_ = f.stdin.Close()
-	_ = f.cmd.Wait()
+// timeline is all that a function counted.
+func (h *helper) timeline(ctx context.Context) (timeline.Timeline, error) {
+	return ask[timeline.Timeline](ctx, h, "timeline")
 }
 
-// timeline is all that the function counted.
-func (f *function) timeline(ctx context.Context) (timeline.Timeline, error) {
-	return f.get(ctx, "timeline")
-}
-
-// watch tells how far it is, twice a second until ctx ends.
-func (f *function) watch(ctx context.Context, tell func(timeline.Sample)) {
+// watch tells how far a function is, twice a second until ctx ends.
+func (h *helper) watch(ctx context.Context, tell func(timeline.Sample)) {
 	every := time.NewTicker(time.Second / 2)
 	defer every.Stop()
 	for {
@@ -70,25 +49,26 @@ func (f *function) watch(ctx context.Context, tell func(timeline.Sample)) {
 		case <-ctx.Done():
 			return
 		}
-		if now, err := f.get(ctx, "timeline?last"); err == nil && ctx.Err() == nil {
+		if now, err := ask[timeline.Timeline](ctx, h, "timeline?last"); err == nil && ctx.Err() == nil {
 			tell(now.Total())
 		}
 	}
 }
 
-func (f *function) get(ctx context.Context, path string) (timeline.Timeline, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url()+path, nil)
+// ask asks a helper for something.
+func ask[T any](ctx context.Context, h *helper, path string) (answer T, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url(path), nil)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the function's timeline: %s", resp.Status)
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		return answer, fmt.Errorf("%s, %s: %s: %s", h.name, path, resp.Status, strings.TrimSpace(string(text)))
 	}
-	var line timeline.Timeline
-	return line, json.NewDecoder(resp.Body).Decode(&line)
+	return answer, json.NewDecoder(resp.Body).Decode(&answer)
 }

@@ -1,27 +1,30 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
-	"time"
 )
 
-// machineFacts say where the figures come from. load is how busy the machine was before.
-func machineFacts(kafka, load string) []string {
-	facts := []string{
-		time.Now().UTC().Format(time.DateOnly),
-		fmt.Sprintf("%d × %s", runtime.NumCPU(), cpuModel()),
-		runtime.GOOS + "/" + runtime.GOARCH,
-		runtime.Version(),
+// machine says where figures come from.
+func machine(kafka string) string {
+	return strings.Join([]string{
+		fmt.Sprintf("%d × %s", runtime.NumCPU(), cpuModel()), runtime.GOOS + "/" + runtime.GOARCH, runtime.Version(),
 		"Apache Kafka " + kafka,
-		fmt.Sprintf("%d partitions, no compression", partitions),
+	}, "; ")
+}
+
+// commit is what is measured, with -dirty behind it if the tree was changed; empty outside of a repository.
+func commit(ctx context.Context, root string) string {
+	git := exec.CommandContext(ctx, "git", "-C", root, "describe", "--always", "--dirty", "--exclude", "*", "--abbrev=12")
+	out, err := git.Output()
+	if err != nil {
+		return "unknown"
 	}
-	if load != "" {
-		facts = append(facts, "load average before the run "+load)
-	}
-	return facts
+	return strings.TrimSpace(string(out))
 }
 
 // loadAverage is how many processes wanted to run, on average over the last minute; empty where the system does not tell.

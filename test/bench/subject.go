@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -17,7 +16,7 @@ import (
 // runTimeout bounds one run; it takes seconds.
 const runTimeout = 3 * time.Minute
 
-// subject is a program that is measured: it reads the whole topic, sends it to the function, commits, and ends.
+// subject is a program that is measured.
 type subject struct {
 	name    string
 	command func(job) (*command, error)
@@ -27,6 +26,7 @@ type subject struct {
 type command struct {
 	program string
 	args    []string
+	env     []string
 }
 
 // The subjects.
@@ -38,30 +38,20 @@ var (
 // job is one run of a subject.
 type job struct {
 	dir     string // of the programs; the run's own files go there, too
-	brokers []string
+	brokers string
 	topic   string
 	group   string // new for each run
 	url     string
-	batch   int // as configured; fit is how many of them an event can hold
-	fit     int
-	records int64
+	batch   int
+	fit     int    // how many of the batch an event can hold
+	window  string // batching window, in seconds; empty for the default
+	records int64  // after which it ends; 0: it runs until it is stopped
 	profile string // file for a CPU profile; empty for none
 }
 
-func (b *bench) job(c benchCase, f *function, run string) job {
-	j := job{
-		dir: b.dir, brokers: b.brokers, topic: b.topic.name, url: f.url(), records: b.topic.records,
-		group: fmt.Sprintf("%v-%s", c, run), batch: c.batch, fit: b.topic.events.fit(c.batch),
-	}
-	if b.profile != "" {
-		j.profile = filepath.Join(b.profile, j.group+".pprof")
-	}
-	return j
-}
-
 func loopCommand(j job) (*command, error) {
-	c := &command{"minimal", []string{
-		"-brokers", strings.Join(j.brokers, ","), "-topic", j.topic, "-group", j.group, "-url", j.url,
+	c := &command{program: "minimal", args: []string{
+		"-brokers", j.brokers, "-topic", j.topic, "-group", j.group, "-url", j.url,
 		"-batch", strconv.Itoa(j.fit), "-records", strconv.FormatInt(j.records, 10),
 	}}
 	if j.profile != "" {
@@ -89,15 +79,33 @@ mappings:
 `
 
 func sluiceCommand(j job) (*command, error) {
-	file := filepath.Join(j.dir, j.group+".yaml")
-	text := fmt.Sprintf(sluiceConfig, strings.Join(j.brokers, ","), j.url, j.topic, j.group, j.batch)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+	text := fmt.Sprintf(sluiceConfig, j.brokers, j.url, j.topic, j.group, j.batch)
+	if j.window != "" {
+		text += "    maximumBatchingWindowInSeconds: " + j.window + "\n"
+	}
+	file, err := configFile(j.dir, j.group, text)
+	switch {
+	case err != nil:
 		return nil, err
+	case j.profile != "":
+		return &command{program: "inside", args: []string{"-f", file, "-until-lag-zero", "-cpuprofile", j.profile}}, nil
+	case j.records == 0:
+		return runCommand(file), nil
 	}
-	if j.profile != "" {
-		return &command{"profiled", []string{"-f", file, "-cpuprofile", j.profile}}, nil
-	}
-	return &command{"sluice", []string{"run", "-f", file, "--until-lag-zero", "--log-level", "warn"}}, nil
+	c := runCommand(file)
+	c.args = append(c.args, "--until-lag-zero")
+	return c, nil
+}
+
+// configFile writes a configuration under a name that is used once.
+func configFile(dir, name, text string) (string, error) {
+	file := filepath.Join(dir, name+".yaml")
+	return file, os.WriteFile(file, []byte(text), 0o644)
+}
+
+// runCommand is «sluice run» with a configuration.
+func runCommand(file string) *command {
+	return &command{program: "sluice", args: []string{"run", "-f", file, "--log-level", "warn"}}
 }
 
 // cost is the system's account of a process.
@@ -132,9 +140,4 @@ func maxRSS(usage any) int64 {
 		return r.Maxrss
 	}
 	return r.Maxrss << 10
-}
-
-func tail(text string, lines int) string {
-	all := strings.SplitAfter(text, "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "")
 }

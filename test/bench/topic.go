@@ -5,53 +5,60 @@ import (
 	"fmt"
 	"os/exec"
 	"strconv"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// filled is the topic that is there at the moment; the zero value is none.
-type filled struct {
-	name    string
-	value   int
-	records int64
-	events  eventSize
+// topic is one that the bench has made and filled, evenly over its partitions.
+type topic struct {
+	name       string
+	partitions int
+	value      int // bytes of a value
+	records    int64
+	events     eventSize
 }
 
-// provide makes the topic of a case and fills it, unless the case before had the same. The one before goes.
-func (b *bench) provide(ctx context.Context, c benchCase) error {
-	records := c.scaled(b.scale)
-	if b.topic.value == c.value && b.topic.records == records {
-		return nil
-	}
-	name := fmt.Sprintf("bench-%s-%d", sizeName(c.value), records)
-	b.progress.now("filling %s", name)
+// newTopic makes a topic without records.
+func (b *bench) newTopic(ctx context.Context, name string, partitions int) error {
 	err := b.admin(func(admin *kadm.Client) error {
-		if old := b.topic.name; old != "" {
-			if _, err := admin.DeleteTopic(ctx, old); err != nil {
-				return fmt.Errorf("delete topic %s: %w", old, err)
-			}
-		}
-		_, err := admin.CreateTopic(ctx, partitions, 1, nil, name)
+		_, err := admin.CreateTopic(ctx, int32(partitions), 1, nil, name)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("topic %s: %w", name, err)
+		return fmt.Errorf("create topic %s: %w", name, err)
 	}
-	out, err := exec.CommandContext(ctx, b.program("fill"), "-brokers", strings.Join(b.brokers, ","), "-topic", name,
-		"-partitions", strconv.Itoa(partitions), "-records", strconv.FormatInt(records, 10),
-		"-bytes", strconv.Itoa(c.value)).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("fill topic %s: %w\n%s", name, err, out)
-	}
-	b.topic = filled{name: name, value: c.value, records: records, events: eventSizeOf(c, b.brokers, name, records)}
-	b.progress.done("%s: %d records of %d bytes", name, records, keyBytes+c.value)
 	return nil
 }
 
+// fillTopic makes a topic and writes its records.
+func (b *bench) fillTopic(ctx context.Context, name string, partitions int, records int64, value int) (*topic, error) {
+	b.progress.now("filling %s", name)
+	if err := b.newTopic(ctx, name, partitions); err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, b.program("fill"), "-brokers", b.servers(), "-topic", name,
+		"-partitions", strconv.Itoa(partitions), "-records", strconv.FormatInt(records, 10),
+		"-bytes", strconv.Itoa(value)).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("fill topic %s: %w\n%s", name, err, out)
+	}
+	t := &topic{name: name, partitions: partitions, value: value, records: records}
+	t.events = eventSizeOf(t, b.brokers)
+	b.progress.done("topic %s: %s records of %d bytes", name, thousands(records), keyBytes+value)
+	return t, nil
+}
+
+// drop deletes topics. One that stays is not worth an error: the broker and its data go at the end.
+func (b *bench) drop(ctx context.Context, names ...string) {
+	_ = b.admin(func(admin *kadm.Client) error {
+		_, err := admin.DeleteTopics(ctx, names...)
+		return err
+	})
+}
+
 // settled says what is wrong with a group's commits: they must be at the end of every partition.
-func (b *bench) settled(ctx context.Context, group string) error {
+func (b *bench) settled(ctx context.Context, t *topic, group string) error {
 	return b.admin(func(admin *kadm.Client) error {
 		committed, err := admin.FetchOffsets(ctx, group)
 		if err == nil {
@@ -60,10 +67,10 @@ func (b *bench) settled(ctx context.Context, group string) error {
 		if err != nil {
 			return err
 		}
-		for p := range int32(partitions) {
-			o, ok := committed.Lookup(b.topic.name, p)
-			if want := b.topic.records / partitions; !ok || o.At != want {
-				return fmt.Errorf("%s-%d is committed at %d, not at its end, %d", b.topic.name, p, o.At, want)
+		for p := range int32(t.partitions) {
+			o, ok := committed.Lookup(t.name, p)
+			if want := t.records / int64(t.partitions); !ok || o.At != want {
+				return fmt.Errorf("%s-%d is committed at %d, not at its end, %d", t.name, p, o.At, want)
 			}
 		}
 		return nil

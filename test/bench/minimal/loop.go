@@ -17,7 +17,7 @@ type config struct {
 	brokers           []string
 	topic, group, url string
 	batch             int
-	records           int64
+	records           int64 // after which it ends; 0: never
 }
 
 // The fetch options of poller/group.
@@ -104,7 +104,7 @@ func run(ctx context.Context, c config) error {
 // poll fetches until the last record has been fetched, or ctx ends.
 func (l *loop) poll(ctx context.Context) {
 	fetched := int64(0)
-	for fetched < l.records {
+	for l.records == 0 || fetched < l.records {
 		fetches := l.client.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
 			l.fail(err)

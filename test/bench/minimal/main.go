@@ -22,7 +22,7 @@ func main() {
 	flag.StringVar(&c.group, "group", "", "consumer group")
 	flag.StringVar(&c.url, "url", "", "the function")
 	flag.IntVar(&c.batch, "batch", 100, "records of a batch")
-	flag.Int64Var(&c.records, "records", 0, "records after which it ends")
+	flag.Int64Var(&c.records, "records", 0, "records after which it ends; 0: it runs until it is killed")
 	profile := flag.String("cpuprofile", "", "file for a CPU profile")
 	flag.Parse()
 	c.brokers = strings.Split(*brokers, ",")
