@@ -27,6 +27,8 @@ type Server struct {
 	Listen string
 	// DrainTimeout bounds drains; 0 waits for nothing.
 	DrainTimeout time.Duration
+	// MemoryLimit is in bytes; 0 leaves it to the environment and the machine.
+	MemoryLimit int64
 }
 
 // Cluster is a Kafka cluster.

@@ -32,6 +32,12 @@ func (l *loader) decode() *Config {
 		Listen:       field.Read[string](&serverType, server, "listen"),
 		DrainTimeout: field.Read[time.Duration](&serverType, server, "drainTimeout"),
 	}
+	for _, m := range server.Members {
+		c.locate("server."+m.Key, m)
+		if m.Key == "memoryLimit" {
+			c.Server.MemoryLimit = field.Read[int64](&serverType, server, "memoryLimit")
+		}
+	}
 	for path, n := range l.mappings() {
 		m := mapping.FromChecked(n)
 		c.Mappings = append(c.Mappings, m)

@@ -53,6 +53,9 @@ func (c *Config) MappingAt(name mapping.Name, path string) Where {
 	return c.at("mappings."+string(name), path)
 }
 
+// ServerAt returns the value of a key of the server block.
+func (c *Config) ServerAt(key string) Where { return c.at("server."+key, "") }
+
 // MappingPlace returns where the mapping with that name is declared; zero where there is none.
 func (c *Config) MappingPlace(name mapping.Name) field.Place { return c.MappingAt(name, "").Place }
 

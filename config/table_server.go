@@ -15,6 +15,8 @@ const (
 	DefaultListen = "127.0.0.1:8440"
 	// DefaultDrainTimeout bounds a drain.
 	DefaultDrainTimeout = 25 * time.Second
+	// MemoryLimitMin is the lowest memory limit: below it there is no room for buffers at all.
+	MemoryLimitMin = 48 << 20
 )
 
 var serverType = scope([]field.Field{
@@ -59,8 +61,11 @@ var serverType = scope([]field.Field{
 		Doc: "How scrapers reach `/metrics`, since they cannot sign. Without it, by `listen`.",
 	},
 	{
-		Name: "memoryLimit", NotYet: notYet("a memory limit"), Type: field.Type{Kind: field.KindSize, Min: 16 << 20, Max: 1 << 44},
-		Doc: "The memory that all buffers share.",
+		Name: "memoryLimit", DefaultNote: "half of the cgroup's limit or of the machine's memory",
+		Type: field.Type{Kind: field.KindSize, Min: MemoryLimitMin, Max: 1 << 44},
+		Doc: "The memory of the process: it sets Go's limit, and the buffers of all enabled mappings are shares of it, worked out " +
+			"at start. Where the environment has a `GOMEMLIMIT` as well, the lower of the two counts. What is needed: " +
+			"[MEMORY.md](MEMORY.md).",
 	},
 	{
 		Name: "account", NotYet: notYet("the AWS API"),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicehq/sluice/cmd/sluice/memory"
 	"github.com/sluicehq/sluice/cmd/sluice/service"
 	"github.com/sluicehq/sluice/config"
 	"github.com/sluicehq/sluice/internal/lifecycle"
@@ -59,7 +60,17 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return told(cmd.ErrOrStderr(), err)
 	}
-	s, err := service.New(c, service.Options{Version: version, Commit: commit, Log: log, SessionTimeout: o.sessionTimeout})
+	shares, err := memory.Of(c, memory.Look(c))
+	if err != nil {
+		return told(cmd.ErrOrStderr(), err)
+	}
+	if w := shares.Warning(); w != "" {
+		log.Warn(w)
+	}
+	shares.Apply()
+	s, err := service.New(c, service.Options{
+		Version: version, Commit: commit, Log: log, SessionTimeout: o.sessionTimeout, Memory: shares,
+	})
 	if err != nil {
 		return told(cmd.ErrOrStderr(), err)
 	}
@@ -69,7 +80,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err := s.Start(cmd.Context()); err != nil {
 		return err
 	}
-	log.Info("running", "version", version, "mappings", len(c.Mappings), "listen", s.Addr().String())
+	log.Info("running", "version", version, "mappings", len(c.Mappings), "memory", shares.Limit.String(), "listen", s.Addr().String())
 	return o.wait(s, c.Server.DrainTimeout, signals, log)
 }
 

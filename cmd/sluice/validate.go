@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicehq/sluice/cmd/sluice/connect"
+	"github.com/sluicehq/sluice/cmd/sluice/memory"
 	"github.com/sluicehq/sluice/config"
 )
 
@@ -27,6 +28,10 @@ func newValidate() *cobra.Command {
 			if err != nil {
 				return told(cmd.ErrOrStderr(), err)
 			}
+			shares, err := memory.Of(c, memory.Look(c))
+			if err != nil {
+				return told(cmd.ErrOrStderr(), err)
+			}
 			found := ""
 			if try {
 				if wrong := connect.Check(cmd.Context(), c, connect.Options{Progress: progress(cmd.ErrOrStderr())}); wrong != nil {
@@ -36,6 +41,10 @@ func newValidate() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "valid: %s, %s, %s%s\n",
 				plural(len(c.Mappings), "mapping"), plural(len(c.Functions), "function"), plural(len(c.Clusters), "cluster"), found)
+			fmt.Fprintf(cmd.OutOrStdout(), "memory: %s\n", shares)
+			if w := shares.Warning(); w != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+w)
+			}
 			return nil
 		},
 	}

@@ -51,7 +51,7 @@ type Config struct {
 	SessionTimeout time.Duration
 	// CommitInterval is how often what was settled is committed; 0 means a second.
 	CommitInterval time.Duration
-	// BufferBytes bounds what is fetched and not settled; 0 means BufferBytesDefault.
+	// BufferBytes bounds what is fetched and not settled, at least BufferBytesMin; 0 means BufferBytesDefault.
 	BufferBytes int64
 
 	// Dial makes the Kafka client with the feed's options added to the cluster's.
@@ -64,20 +64,23 @@ type Config struct {
 // CPU a record, for memory that is never warm, and twice the resident size.
 const BufferBytesDefault = 16 << 20
 
+// BufferBytesMin is the least buffer that still makes fetches of a useful size.
+const BufferBytesMin = 512 << 10
+
 // The bounds of one fetch: per broker and response, and per partition in it, as compressed on the wire. Small
 // partitions' shares keep what a pause throws away small. A small buffer gets small fetches: see fetchBytes.
 const (
 	fetchBytesMax          = 16 << 20
-	fetchBytesMin          = 1 << 20
+	fetchBytesMin          = 128 << 10
 	fetchPartitionBytesMax = 1 << 20
 	fetchWaitMax           = 500 * time.Millisecond
 	metadataAge            = 30 * time.Second
 )
 
-// fetchBytes keeps one broker's response to a quarter of the buffer.
-func (c *Config) fetchBytes() int32 {
-	return int32(min(max(c.BufferBytes/4, fetchBytesMin), fetchBytesMax))
-}
+// FetchBytes is what all brokers together are asked for at once, for a buffer of so many bytes: a quarter of it.
+func FetchBytes(buffer int64) int64 { return min(max(buffer/4, fetchBytesMin), fetchBytesMax) }
+
+func (c *Config) fetchBytes() int32 { return int32(FetchBytes(c.BufferBytes)) }
 
 func (c *Config) withDefaults() {
 	if c.CommitInterval == 0 {

@@ -111,7 +111,7 @@ func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
 		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
 		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
 		Gate: o.gates[m.Function], FunctionTimeout: o.config.Functions[m.Function].Timeout, DrainTimeout: s.DrainTimeout,
-		SessionTimeout: o.options.SessionTimeout,
+		SessionTimeout: o.options.SessionTimeout, BufferBytes: o.options.Memory.Buffer(m.Name),
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 			hook := o.metrics.KpromHooks(string(m.Name), "feed")
 			return kafka.NewClient(o.clusters[m.Cluster], s.Log, append(opts, kgo.WithHooks(hook))...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/admin"
+	"github.com/sluicehq/sluice/cmd/sluice/memory"
 	"github.com/sluicehq/sluice/config"
 	"github.com/sluicehq/sluice/controller"
 	"github.com/sluicehq/sluice/internal/lifecycle"
@@ -21,6 +22,8 @@ type Options struct {
 	Log             *slog.Logger
 	// SessionTimeout of the consumer groups; 0 means the client's default. Tests lower it.
 	SessionTimeout time.Duration
+	// Memory is what the mappings may take; nil gives each the default buffer.
+	Memory *memory.Shares
 }
 
 // Service is a configuration that runs. It satisfies lifecycle.Part.
@@ -41,7 +44,7 @@ func New(c *config.Config, o Options) (*Service, error) {
 		return nil, err
 	}
 	ctl := controller.New(c.Mappings, controller.Options{
-		Version: o.Version, Opener: op, Metrics: metrics, Buffers: invoke.NewBuffers(invoke.BuffersBytesDefault),
+		Version: o.Version, Opener: op, Metrics: metrics, Buffers: invoke.NewBuffers(o.Memory.EventsKept()),
 		DrainTimeout:    c.Server.DrainTimeout,
 		FunctionTimeout: func(m *mapping.Mapping) time.Duration { return c.Functions[m.Function].Timeout },
 		Log:             o.Log,
