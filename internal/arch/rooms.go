@@ -42,6 +42,7 @@ var rooms = []room{
 	{path: "metric", level: seam, may: []string{"record"}},
 	{path: "internal/lifecycle", level: seam},
 	{path: "internal/tlsfile", level: seam},
+	{path: "internal/http1", level: seam},
 
 	{path: "poller", level: engine, may: []string{
 		"record", "inflight", "filter", "failure", "scaling", "invoke", "schema", "metric", "internal/lifecycle",
@@ -57,7 +58,7 @@ var rooms = []room{
 		"record", "mapping", "scaling", "poller", "controller", "metric", "internal/lifecycle",
 	}},
 	{path: "internal/kafka", level: leaf, may: []string{"record", "metric", "internal/tlsfile"}},
-	{path: "invoke/httpfn", level: leaf, may: []string{"record", "invoke", "metric", "internal/tlsfile"}},
+	{path: "invoke/httpfn", level: leaf, may: []string{"record", "invoke", "metric", "internal/http1", "internal/tlsfile"}},
 	{path: "poller/group", level: leaf, may: []string{
 		"record", "inflight", "failure", "filter", "metric", "poller", "internal/lifecycle", "internal/kafka",
 	}},

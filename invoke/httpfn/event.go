@@ -3,7 +3,6 @@ package httpfn
 import (
 	"errors"
 	"io"
-	"net"
 	"sync"
 )
 
@@ -16,8 +15,6 @@ type event struct {
 	loan  int  // counts the times that data was lent out; a body of another loan finds nothing
 	taken bool // a byte was taken to be sent: from here on the event counts as sent
 	open  int  // bodies that the Transport has not closed
-	parts [2][]byte
-	iov   net.Buffers // what of parts is to be written
 }
 
 var errGone = errors.New("httpfn: the invocation is over")
@@ -78,38 +75,13 @@ func (b *body) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int(b.advance(int64(copy(p, rest)))), nil
+	return b.advance(copy(p, rest)), nil
 }
 
-// writeTo writes head and then the next n bytes of the event, or what there is of them, in one go and without a copy.
-// It returns the bytes of the event that were written.
-func (b *body) writeTo(c *net.TCPConn, head []byte, n int64) (int64, error) {
-	b.event.mu.Lock()
-	defer b.event.mu.Unlock()
-	rest, err := b.rest()
-	if err != nil {
-		return 0, err
-	}
-	rest = rest[:min(int64(len(rest)), n)]
-	if len(head) == 0 {
-		n, err := c.Write(rest)
-		return b.advance(int64(n)), err
-	}
-	e := b.event
-	e.parts = [2][]byte{head, rest}
-	e.iov = e.parts[:]
-	written, err := e.iov.WriteTo(c)
-	e.parts = [2][]byte{} // the event's memory is lent for this call only
-	return b.advance(written - int64(len(head))), err
-}
-
-// advance notes that n bytes are on their way; n is negative where not even all of the headers are.
-func (b *body) advance(n int64) int64 {
-	if n <= 0 {
-		return 0
-	}
-	b.at += int(n)
-	b.event.taken = true
+// advance notes that n bytes are on their way.
+func (b *body) advance(n int) int {
+	b.at += n
+	b.event.taken = b.event.taken || n > 0
 	return n
 }
 

@@ -44,12 +44,14 @@ var _ invoke.Function = (*Function)(nil)
 
 // exchange is the memory of one request and its response.
 type exchange struct {
-	means    *means // whose headers are in header
+	means   *means // whose headers are in header
+	scratch [4 << 10]byte
+	head    []byte // of a plain request
+	// For the Transport.
 	header   http.Header
 	values   [4]string // what of the header differs from call to call
 	event    event
 	answered bool // by a response: the Transport is done with the headers
-	scratch  [4 << 10]byte
 }
 
 // The request's headers of ours, in canonical spelling, so that they can be put into the map as they are.
@@ -79,7 +81,11 @@ func New(c Config) (*Function, error) {
 }
 
 func newExchange(m *means) *exchange {
-	x := &exchange{means: m, header: m.base.Header.Clone()}
+	x := &exchange{means: m}
+	if m.plain != nil {
+		return x
+	}
+	x.header = m.base.Header.Clone()
 	for i, name := range []string{headerMapping, headerAttempt, headerBatchID, headerTraceparent} {
 		x.header[name] = x.values[i : i+1 : i+1]
 	}
@@ -107,9 +113,10 @@ func (f *Function) Invoke(ctx context.Context, req *invoke.Request) (invoke.Resp
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	x := f.exchangeFor(f.now())
+	m := f.now()
+	x := f.exchangeFor(m)
 	res, failure := f.exchange(ctx, x, req)
-	if x.event.release() && x.answered {
+	if m.plain != nil || x.event.release() && x.answered {
 		f.exchanges.Put(x)
 	} // else the Transport may still be using it: left to the garbage collector
 	if failure != nil {
@@ -142,6 +149,14 @@ func (f *Function) exchange(ctx context.Context, x *exchange, req *invoke.Reques
 // of the event was sent, it tries once more on a new one. net/http does so in some cases only, because it does not
 // know that a POST may be sent again if none of its body was; and it might take the next dead one.
 func (f *Function) send(ctx context.Context, x *exchange, req *invoke.Request) (*http.Response, *invoke.Error) {
+	if p := x.means.plain; p != nil {
+		x.head = p.appendHead(x.head[:0], req)
+		resp, sent, err := p.client.Send(ctx, x.head, req.Body)
+		if err != nil {
+			return nil, f.failed(ctx, err, sent)
+		}
+		return resp, nil
+	}
 	x.answered = false
 	x.values = [4]string{headerValue(req.Mapping), strconv.Itoa(req.Attempt), req.BatchID, traceparent()}
 	resp, err := x.means.transport.RoundTrip(f.request(ctx, x, req))

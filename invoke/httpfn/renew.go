@@ -21,16 +21,23 @@ const renewEvery = time.Second
 
 // means are what calls are made with. Changed headers or TLS files make others; calls on their way keep theirs.
 type means struct {
+	base *http.Request // what all requests share
+	// plain is for http:// without a proxy; where it is nil, the others are there.
+	plain     *plain
 	transport http.RoundTripper
 	fresh     http.RoundTripper // makes a new connection for every request
-	base      *http.Request     // what all requests share
 }
 
 // newMeans makes them of a valid configuration. A new Transport has no TLS session of an earlier one: with that a
 // server would go on taking us for who we were.
 func newMeans(c *Config, u *url.URL) *means {
-	m := &means{transport: c.Transport, fresh: c.Transport, base: newBase(c, u)}
-	if c.Transport == nil {
+	m := &means{base: newBase(c, u)}
+	switch {
+	case c.Transport != nil:
+		m.transport, m.fresh = c.Transport, c.Transport
+	case isPlain(u):
+		m.plain = newPlain(c, m.base)
+	default:
 		fresh := NewTransport(*c)
 		fresh.DisableKeepAlives = true
 		m.transport, m.fresh = NewTransport(*c), fresh
@@ -60,6 +67,10 @@ func newBase(c *Config, u *url.URL) *http.Request {
 
 // close gives the idle connections up.
 func (m *means) close() {
+	if m.plain != nil {
+		m.plain.client.CloseIdle()
+		return
+	}
 	if t, ok := m.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

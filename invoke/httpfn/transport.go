@@ -22,34 +22,38 @@ const (
 	writeBufferBytes = 16 << 10
 )
 
-// NewTransport returns the Transport that New uses: kept-alive connections, as many as there are calls at once,
+// NewTransport returns the Transport that New uses for https and behind proxies: kept-alive connections, as many as there are calls at once,
 // HTTP/2 where a TLS server offers it, no compression. Proxies are taken from the environment, as Go programs do.
 func NewTransport(c Config) *http.Transport {
 	u, _ := url.Parse(c.URL)
-	plain := u != nil && u.Scheme == "http"
+	idle, timeout := c.idle()
 	t := &http.Transport{
-		Proxy: proxyFor(u),
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return dial(ctx, network, addr, plain)
-		},
+		Proxy:                  proxyFor(u),
+		DialContext:            dial,
 		TLSClientConfig:        tlsConfig(c.TLS),
 		TLSHandshakeTimeout:    handshakeTimeout,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		DisableCompression:     true,
-		MaxIdleConns:           c.MaxIdleConns,
-		MaxIdleConnsPerHost:    c.MaxIdleConns,
-		IdleConnTimeout:        c.IdleConnTimeout,
+		MaxIdleConns:           idle,
+		MaxIdleConnsPerHost:    idle,
+		IdleConnTimeout:        timeout,
 		MaxResponseHeaderBytes: responseHeaderBytesMax,
 		WriteBufferSize:        writeBufferBytes,
 	}
-	if t.MaxIdleConns == 0 {
-		t.MaxIdleConns, t.MaxIdleConnsPerHost = MaxIdleConnsDefault, MaxIdleConnsDefault
-	}
-	if t.IdleConnTimeout == 0 {
-		t.IdleConnTimeout = IdleConnTimeoutDefault
-	}
 	return t
+}
+
+// idle is how many connections are kept while idle, and how long each.
+func (c *Config) idle() (most int, timeout time.Duration) {
+	most, timeout = c.MaxIdleConns, c.IdleConnTimeout
+	if most == 0 {
+		most = MaxIdleConnsDefault
+	}
+	if timeout == 0 {
+		timeout = IdleConnTimeoutDefault
+	}
+	return most, timeout
 }
 
 func tlsConfig(c *tls.Config) *tls.Config {
@@ -77,8 +81,8 @@ func proxyFor(u *url.URL) func(*http.Request) (*url.URL, error) {
 
 var dialer = net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 
-// dial connects. Only a plain HTTP/1.1 connection can look at what is written to it.
-func dial(ctx context.Context, network, addr string, plain bool) (net.Conn, error) {
+// dial connects.
+func dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
@@ -87,9 +91,5 @@ func dial(ctx context.Context, network, addr string, plain bool) (net.Conn, erro
 	if !ok {
 		return c, nil
 	}
-	patient := &patientConn{TCPConn: tcp, closed: make(chan struct{})}
-	if plain {
-		return newPlainConn(patient), nil
-	}
-	return patient, nil
+	return &patientConn{TCPConn: tcp, closed: make(chan struct{})}, nil
 }

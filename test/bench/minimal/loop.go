@@ -143,7 +143,7 @@ func (l *loop) worker(ctx context.Context, partition int32) *worker {
 		l.list = append(l.list, w)
 		l.mu.Unlock()
 		l.wg.Go(func() {
-			if err := w.run(ctx); err != nil {
+			if err := w.run(); err != nil {
 				l.fail(err)
 			}
 		})
@@ -168,7 +168,7 @@ func newWorker(l *loop, partition int32) *worker {
 }
 
 // run sends full batches, and what is left when the chunks end.
-func (w *worker) run(ctx context.Context) error {
+func (w *worker) run() error {
 	var rest []*record.Record
 	for chunk := range w.chunks {
 		<-w.loop.room
@@ -176,7 +176,7 @@ func (w *worker) run(ctx context.Context) error {
 			chunk = append(rest, chunk...)
 		}
 		for len(chunk) >= w.loop.batch {
-			if err := w.send(ctx, chunk[:w.loop.batch]); err != nil {
+			if err := w.send(chunk[:w.loop.batch]); err != nil {
 				return err
 			}
 			chunk = chunk[w.loop.batch:]
@@ -184,15 +184,15 @@ func (w *worker) run(ctx context.Context) error {
 		rest = append(rest[:0:0], chunk...)
 	}
 	if len(rest) > 0 {
-		return w.send(ctx, rest)
+		return w.send(rest)
 	}
 	return nil
 }
 
-func (w *worker) send(ctx context.Context, records []*record.Record) error {
+func (w *worker) send(records []*record.Record) error {
 	w.runs[0].Records = records
 	w.event = w.loop.encoder.Append(w.event[:0], w.runs[:])
-	if err := w.caller.call(ctx, w.event); err != nil {
+	if err := w.caller.call(w.event); err != nil {
 		return err
 	}
 	w.done.Store(records[len(records)-1].Offset + 1)
