@@ -125,7 +125,7 @@ func (r *runner) kafkaProblem() string {
 	case err != nil && r.seen.lagKnown && r.seen.at.Sub(at) > problemFades && r.adapters.Feed.Joined():
 		// An idle partition fetches nothing that would say so, but the cluster answers again.
 		return ""
-	case err == nil && (!r.adapters.Feed.Joined() || !r.seen.failingSince.IsZero()):
+	case err == nil && (!r.adapters.Feed.Joined() || r.seen.failing() >= tellAfter):
 		// The client tries for ever and says nothing; the same trouble shows where offsets are read.
 		err = r.seen.offsetsError
 	}

@@ -23,6 +23,14 @@ type seen struct {
 	partitions                 []partition
 }
 
+// failing is for how long offsets could not be read at the last look.
+func (s *seen) failing() time.Duration {
+	if s.failingSince.IsZero() {
+		return 0
+	}
+	return s.at.Sub(s.failingSince)
+}
+
 // partition is one of our partitions at the last look.
 type partition struct {
 	inflight.State

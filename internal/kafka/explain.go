@@ -48,6 +48,12 @@ func Blame(err error) string {
 	return "bootstrapServers"
 }
 
+// Unreachable says whether an error is of the way to the brokers: they were not reached, or did not answer.
+func Unreachable(err error) bool {
+	reason, _ := explainNetwork(err)
+	return reason != "" && !errors.Is(err, kgo.ErrClientClosed) && !errors.Is(err, context.Canceled) && !errors.Is(err, kgo.ErrRecordTimeout)
+}
+
 // explainReply knows what brokers answer.
 func explainReply(err error) (reason, hint string) {
 	for _, r := range replies {
@@ -76,6 +82,21 @@ var replies = []struct {
 	{
 		kerr.IllegalSaslState, "the brokers expect no SASL login here",
 		"remove sasl, or use the address of a SASL listener",
+	},
+	{
+		kerr.CoordinatorNotAvailable, "the group's coordinator is not there yet",
+		"this passes: a broker that has just started makes the topic of the groups' offsets first",
+	},
+	{kerr.CoordinatorLoadInProgress, "the group's coordinator is loading", "this passes"},
+	{kerr.NotCoordinator, "the group's coordinator is moving to another broker", "this passes"},
+	{
+		kerr.LeaderNotAvailable, "a partition has no leader",
+		"this passes with a topic that was made just now or a broker that restarts; else bring the missing brokers back",
+	},
+	{kerr.NotLeaderForPartition, "a partition's leader is moving to another broker", "this passes"},
+	{
+		kerr.InconsistentGroupProtocol, "another consumer of this group speaks another protocol",
+		"stop the other consumer, or set consumerGroupId to a group that only Sluice uses",
 	},
 	{kerr.UnknownTopicOrPartition, missingTopic, "create the topic, or correct its name; names are case-sensitive"},
 	{kerr.UnknownTopicID, missingTopic, "the topic was deleted; create it again"},

@@ -293,3 +293,18 @@ func closedPort(t *testing.T) string {
 	defer listener.Close()
 	return listener.Addr().String()
 }
+
+// What a broker says while it starts, moves things or is asked by two kinds of consumers is told as what it is.
+func TestRepliesThatPassSaySo(t *testing.T) {
+	for _, err := range []error{
+		kerr.CoordinatorNotAvailable, kerr.CoordinatorLoadInProgress, kerr.NotCoordinator, kerr.LeaderNotAvailable,
+		kerr.NotLeaderForPartition,
+	} {
+		if reason, hint := Explain(fmt.Errorf("start offsets: %w", err)); !strings.Contains(hint, "this passes") {
+			t.Errorf("%v: %q, %q", err, reason, hint)
+		}
+	}
+	if reason, hint := Explain(kerr.InconsistentGroupProtocol); reason != "another consumer of this group speaks another protocol" || hint == "" {
+		t.Errorf("%q, %q", reason, hint)
+	}
+}

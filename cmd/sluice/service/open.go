@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -101,8 +102,20 @@ func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.Feed
 	}
 	return &controller.Adapters{
 		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Gate: o.gates[m.Function], Destination: destination,
-		Offsets: offsets, Explain: kafka.Explain, Close: func() {},
+		Offsets: offsets, Explain: o.explain(m.Cluster), Close: func() {},
 	}, nil
+}
+
+// explain says an error of a cluster's clients in words, with the addresses where it is one of the way there.
+func (o *opener) explain(name mapping.ClusterName) func(error) (reason, hint string) {
+	servers := strings.Join(o.clusters[name].BootstrapServers, ", ")
+	return func(err error) (string, string) {
+		reason, hint := kafka.Explain(err)
+		if kafka.Unreachable(err) {
+			reason += " (bootstrapServers " + servers + ")"
+		}
+		return reason, hint
+	}
 }
 
 // feed translates a mapping for its consumer group.
