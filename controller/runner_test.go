@@ -307,6 +307,45 @@ func TestAStuckPartitionShowsItsReasonEverywhere(t *testing.T) {
 	})
 }
 
+// Fault 52: a record that hung left the process running and dead, and nothing said so. Whether a call never ends or each
+// runs into its time-out, readiness tells within two minutes and names the record.
+func TestARecordThatHangsTurnsReadinessRed(t *testing.T) {
+	for name, hang := range map[string]func(context.Context) error{
+		"one call that never ends": func(ctx context.Context) error {
+			<-ctx.Done()
+			return &invoke.Error{Kind: invoke.Canceled, Err: ctx.Err()}
+		},
+		"time-out after time-out": func(context.Context) error {
+			time.Sleep(10 * time.Second)
+			return &invoke.Error{Kind: invoke.Timeout}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stopped, end := context.WithCancel(context.Background())
+				w := &world{function: func(context.Context, *invoke.Request) (invoke.Response, error) {
+					return invoke.Response{}, hang(stopped)
+				}}
+				c := run(t, w, nil)
+				time.Sleep(time.Second)
+				w.get().add(1)
+				time.Sleep(50 * time.Second)
+				if ok, reasons := c.Ready(); !ok {
+					t.Errorf("not ready before the minute is over: %v", reasons)
+				}
+				time.Sleep(time.Minute)
+				ok, reasons := c.Ready()
+				if said := fmt.Sprint(reasons); ok || !strings.Contains(said, "orders-0@0") || !strings.Contains(said, "no progress for 1m") {
+					t.Errorf("ready: %t %v", ok, reasons)
+				}
+				end()
+				w.function = nil
+				stop(t, c)
+			})
+		})
+	}
+}
+
 func TestAFunctionThatIsDownIsToldInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{backlog: 5, function: func(context.Context, *invoke.Request) (invoke.Response, error) {

@@ -74,8 +74,14 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 	return m
 }
 
+// forget frees a member that has stopped, which the test's cleanup would hold on to.
+func (m *member) forget() { m.feed, m.pool, m.metrics = nil, nil, nil }
+
 // stop drains and leaves; it may be called again.
 func (m *member) stop() {
+	if m.pool == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := m.pool.Close(ctx); err != nil {
@@ -153,6 +159,13 @@ func (s *scripted) taken() map[string]int {
 		}
 	}
 	return out
+}
+
+// forget frees what was written down.
+func (s *scripted) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = nil
 }
 
 func (s *scripted) list() []call {
