@@ -264,7 +264,11 @@ func TestHistories(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := tell(t, c.order, c.history).Report()
+			l := tell(t, c.order, c.history)
+			r := l.Report()
+			if total, _ := l.Progress(); total != (Progress{r.Produced, r.Taken}) {
+				t.Errorf("progress %+v, the report says %d and %d", total, r.Produced, r.Taken)
+			}
 			if r.Counts != c.want {
 				t.Errorf("counts\n%+v, want\n%+v", r.Counts, c.want)
 			}

@@ -29,7 +29,8 @@ type entry struct {
 
 // partition has an entry for each offset from 0 on, whether it was produced (as far as known) or not.
 type partition struct {
-	entries []entry
+	entries  []entry
+	progress Progress
 	// frontier is the lowest offset that is neither settled nor overtaken. It only rises, so that each offset is
 	// looked at once, however often later ones are delivered.
 	frontier  record.Offset
