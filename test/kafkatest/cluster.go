@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicehq/sluice/test/kafkatest/broker"
+	"github.com/sluicehq/sluice/test/network"
 )
 
 // Options say which Kafka a test wants; the zero value is one broker of DefaultVersion.
@@ -26,6 +27,7 @@ type Options struct {
 	Version    string            // of real Kafka, one of broker.Versions; DefaultVersion when empty
 	Brokers    int               // 1 (default) or 3
 	Secure     bool              // also open SASL and TLS listeners; see Address and Credentials; real Kafka only
+	Proxied    bool              // also open a listener that is reached through Link; real Kafka only
 	Properties map[string]string // server.properties that go beyond the quick defaults of package broker
 	// Virtual connects kfake over memory, for tests in a bubble of testing/synctest, whose time stands still while
 	// somebody waits for a real connection. Clients need ClientOptions.
@@ -54,6 +56,8 @@ type Cluster struct {
 	real *broker.Cluster       // nil for kfake
 	fake *kfake.Cluster        // nil for real Kafka
 	net  *kfake.VirtualNetwork // nil but for Options.Virtual
+
+	links []*network.Link // by broker, from 0; nil until they are needed
 
 	once   sync.Once
 	client *kgo.Client // made when first needed
@@ -85,7 +89,7 @@ func start(ctx context.Context, options Options, dir string) (*broker.Cluster, e
 		options.Version = DefaultVersion()
 	}
 	return broker.Start(ctx, broker.Config{
-		Version: options.Version, Brokers: options.Brokers, Secure: options.Secure, Properties: options.Properties,
+		Version: options.Version, Brokers: options.Brokers, Secure: options.Secure, Proxied: options.Proxied, Properties: options.Properties,
 		Dir: dir, Progress: os.Stderr,
 	})
 }
@@ -116,8 +120,8 @@ func (c *Cluster) For(t testing.TB) *Cluster {
 // Kafka.
 func Fake(t testing.TB, options Options) *Cluster {
 	t.Helper()
-	if options.Secure || options.Version != "" {
-		t.Fatal("kafkatest.Fake: Secure and Version are for real Kafka")
+	if options.Secure || options.Proxied || options.Version != "" {
+		t.Fatal("kafkatest.Fake: Secure, Proxied and Version are for real Kafka")
 	}
 	c := &Cluster{t: t}
 	var listen []kfake.Opt

@@ -28,7 +28,7 @@ func (c *Cluster) poll(timeout time.Duration, check func() error) {
 func (c *Cluster) read(request func(ctx context.Context) error) {
 	c.t.Helper()
 	c.poll(requestTimeout, func() error {
-		ctx, cancel := c.context()
+		ctx, cancel := context.WithTimeout(c.t.Context(), requestTimeout/3)
 		defer cancel()
 		return request(ctx)
 	})

@@ -51,7 +51,7 @@ func Shared(t testing.TB) *Cluster {
 	}
 	shared.once.Do(func() {
 		shared.dir = scratch(t)
-		shared.real, shared.err = start(context.Background(), Options{}, shared.dir)
+		shared.real, shared.err = start(context.Background(), Options{Proxied: true}, shared.dir)
 	})
 	if shared.err != nil {
 		t.Fatal(shared.err)

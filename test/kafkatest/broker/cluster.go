@@ -30,6 +30,8 @@ type Config struct {
 
 	// Secure opens the other listeners beside Plaintext; see Cluster.Credentials.
 	Secure bool
+	// Proxied opens the listener of that name, for clients that are to come through a proxy of the caller's.
+	Proxied bool
 	// Properties go into each broker's server.properties last.
 	Properties map[string]string
 	// Progress is told what takes long: downloads. May be nil.
@@ -99,13 +101,13 @@ func (c *Cluster) start(ctx context.Context) (err error) {
 // layOut gives each node its ports, folder and server.properties.
 func (c *Cluster) layOut() error {
 	listeners := c.config.listeners()
-	ports, err := freePorts(c.config.Brokers * (len(listeners) + 1))
+	ports, err := freePorts(c.config.Brokers * (len(listeners) + 2))
 	if err != nil {
 		return err
 	}
 	for i := range c.config.Brokers {
 		n := node{id: i + 1, ports: map[Listener]int{}, dir: filepath.Join(c.config.Dir, fmt.Sprintf("broker-%d", i+1))}
-		n.controller, ports = ports[0], ports[1:]
+		n.controller, n.proxy, ports = ports[0], ports[1], ports[2:]
 		for _, l := range listeners {
 			n.ports[l], ports = ports[0], ports[1:]
 		}
@@ -257,13 +259,22 @@ func (c *Cluster) Close() error {
 	return errors.Join(errs...)
 }
 
-// Addresses are the brokers' on a listener; nil if it is not open.
+// Addresses are the brokers' on a listener, as they tell them to clients; nil if it is not open.
 func (c *Cluster) Addresses(l Listener) []string {
 	var addresses []string
 	for _, n := range c.nodes {
-		if port := n.ports[l]; port != 0 {
+		if port := n.advertised(l); port != 0 {
 			addresses = append(addresses, address(port))
 		}
+	}
+	return addresses
+}
+
+// Behind is where the brokers themselves listen for what comes to the addresses of Proxied, in the same order.
+func (c *Cluster) Behind() []string {
+	var addresses []string
+	for _, n := range c.nodes {
+		addresses = append(addresses, address(n.ports[Proxied]))
 	}
 	return addresses
 }

@@ -1,6 +1,7 @@
 package broker
 
-// Listener is a way to reach the brokers. Plaintext is always open, the others with Config.Secure.
+// Listener is a way to reach the brokers. Plaintext is always open, Proxied with Config.Proxied, the others with
+// Config.Secure.
 type Listener int
 
 // The listeners. All verify with the certificates of Credentials where TLS is involved.
@@ -10,13 +11,14 @@ const (
 	SASLTLS                // the same over TLS
 	TLS                    // the server shows a certificate, the client none
 	MutualTLS              // the client must show a certificate too
+	Proxied                // as Plaintext, but advertised under an address where somebody else must listen: see Behind
 )
 
 // listenerNames are the names in server.properties; a listener's own settings carry them in small letters.
-var listenerNames = [...]string{"PLAINTEXT", "SASLPLAIN", "SASLTLS", "TLS", "MTLS"}
+var listenerNames = [...]string{"PLAINTEXT", "SASLPLAIN", "SASLTLS", "TLS", "MTLS", "PROXIED"}
 
 // protocols are Kafka's names of what is spoken on each.
-var protocols = [...]string{"PLAINTEXT", "SASL_PLAINTEXT", "SASL_SSL", "SSL", "SSL"}
+var protocols = [...]string{"PLAINTEXT", "SASL_PLAINTEXT", "SASL_SSL", "SSL", "SSL", "PLAINTEXT"}
 
 func (l Listener) String() string { return listenerNames[l] }
 
@@ -24,10 +26,14 @@ func (l Listener) sasl() bool { return l == SASLPlaintext || l == SASLTLS }
 
 // listeners are the ones that are open.
 func (c Config) listeners() []Listener {
+	open := []Listener{Plaintext}
 	if c.Secure {
-		return []Listener{Plaintext, SASLPlaintext, SASLTLS, TLS, MutualTLS}
+		open = append(open, SASLPlaintext, SASLTLS, TLS, MutualTLS)
 	}
-	return []Listener{Plaintext}
+	if c.Proxied {
+		open = append(open, Proxied)
+	}
+	return open
 }
 
 // Credentials are what a client needs for the secure listeners. The files are PEM.

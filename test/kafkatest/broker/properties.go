@@ -13,7 +13,16 @@ type node struct {
 	id         int
 	ports      map[Listener]int
 	controller int // port
+	proxy      int // port where Proxied is advertised
 	dir        string
+}
+
+// advertised is the port of a listener that clients are told; 0 if it is not open.
+func (n node) advertised(l Listener) int {
+	if l == Proxied && n.ports[l] != 0 {
+		return n.proxy
+	}
+	return n.ports[l]
 }
 
 // properties is the content of a node's server.properties: what the cluster needs, what makes tests quick, what the
@@ -90,10 +99,11 @@ var quick = map[string]string{
 }
 
 func listenerProperties(c Config, n node) map[string]string {
-	var listeners, protocolMap []string
+	var listeners, advertised, protocolMap []string
 	p := map[string]string{}
 	for _, l := range c.listeners() {
 		listeners = append(listeners, l.String()+"://"+address(n.ports[l]))
+		advertised = append(advertised, l.String()+"://"+address(n.advertised(l)))
 		protocolMap = append(protocolMap, l.String()+":"+protocols[l])
 		prefix := "listener.name." + strings.ToLower(l.String()) + "."
 		if l.sasl() {
@@ -113,7 +123,7 @@ func listenerProperties(c Config, n node) map[string]string {
 		p["ssl.keystore.type"], p["ssl.keystore.location"] = "PEM", c.credentials.serverKeystore
 		p["ssl.truststore.type"], p["ssl.truststore.location"] = "PEM", c.credentials.serverTrustFile
 	}
-	p["advertised.listeners"] = strings.Join(listeners, ",")
+	p["advertised.listeners"] = strings.Join(advertised, ",")
 	p["listeners"] = strings.Join(append(listeners, "CONTROLLER://"+address(n.controller)), ",")
 	p["listener.security.protocol.map"] = strings.Join(append(protocolMap, "CONTROLLER:PLAINTEXT"), ",")
 	return p
