@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -119,11 +120,13 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.set.Uncommitted(back)
-	if len(back) > 0 {
-		f.problem, f.problemAt = first, time.Now()
-		return false
+	switch {
+	case len(back) == 0:
+		f.unsaved = nil
+	case !errors.Is(first, context.Canceled): // else it was given up: the partitions are gone, or the feed stops
+		f.unsaved = fmt.Errorf("commit: %w", first)
 	}
-	return true
+	return len(back) == 0
 }
 
 // commitLinesMax bounds the partitions that the log names of one commit that failed.

@@ -58,8 +58,9 @@ type Feed struct {
 	joined    bool                           // the group has given us an assignment, maybe an empty one
 	opening   map[record.TopicPartition]bool // assigned, and their start is not known or not committed yet
 	sought    map[record.TopicPartition]bool // the client finds their start; their window stands at 0 until then
-	problem   error                          // the last poll or commit error; nil after a success
+	problem   error                          // the last poll error; nil after a success
 	problemAt time.Time                      // when it occurred last
+	unsaved   error                          // why the last commit failed; nil once one has arrived, or nothing is to commit
 	origin    origin                         // of the group
 
 	dirty    chan struct{}      // wakes the commit loop

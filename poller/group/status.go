@@ -17,10 +17,14 @@ func (f *Feed) Joined() bool {
 	return f.joined && len(f.opening) == 0
 }
 
-// Problem is when polling or committing last failed, and how; nil when records were fetched since.
+// Problem is when polling last failed, and how; nil when records were fetched since. A commit that failed goes before,
+// and is a problem of now until one arrives, whatever is fetched meanwhile.
 func (f *Feed) Problem() (at time.Time, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.unsaved != nil {
+		return time.Now(), f.unsaved
+	}
 	return f.problemAt, f.problem
 }
 
