@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -169,4 +170,26 @@ func (p *process) get(path string, into any) int {
 		p.t.Fatalf("%s: %v", path, err)
 	}
 	return resp.StatusCode
+}
+
+// cpu is what the process has used until now, as its metrics say.
+func (p *process) cpu() time.Duration {
+	p.t.Helper()
+	resp, err := http.Get("http://" + p.address + "/metrics")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var seconds float64
+		if _, err := fmt.Sscanf(line, "process_cpu_seconds_total %g", &seconds); err == nil {
+			return time.Duration(seconds * float64(time.Second))
+		}
+	}
+	p.t.Fatal("the metrics do not tell process_cpu_seconds_total")
+	return 0
 }

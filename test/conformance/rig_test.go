@@ -22,9 +22,13 @@ type rig struct {
 	t          *testing.T
 	cluster    *kafkatest.Cluster
 	topic, dlq string
+	partitions int32 // of topic
 	group      record.GroupID
 	function   *function.Function
 	ledger     *ledger.Ledger
+	// bootstrap and url are what Sluice is told: the cluster's and the function's own, if nothing stands in between.
+	bootstrap []string
+	url       string
 }
 
 // rigs counts, so that each has topics of its own.
@@ -35,7 +39,7 @@ const poisonMark = "poison"
 
 func newRig(t *testing.T, c *kafkatest.Cluster, partitions int32, script function.Script) *rig {
 	t.Helper()
-	r := &rig{t: t, cluster: c, topic: fmt.Sprintf("%s-%d", c.Name("orders"), rigs.Add(1)), ledger: ledger.New(ledger.PerPartition)}
+	r := &rig{t: t, cluster: c, partitions: partitions, topic: fmt.Sprintf("%s-%d", c.Name("orders"), rigs.Add(1)), ledger: ledger.New(ledger.PerPartition), bootstrap: c.Bootstrap()}
 	r.dlq = r.topic + "-dlq"
 	r.group = record.GroupID("g-" + r.topic)
 	c.CreateTopic(r.topic, partitions, nil)
@@ -50,15 +54,15 @@ func (r *rig) serve(script function.Script) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.function = fn
+	r.function, r.url = fn, fn.URL()
 	r.t.Cleanup(func() { _ = fn.Close() })
 }
 
 // yaml is a configuration of the one mapping; extra lines belong to the mapping, indented by nothing.
 func (r *rig) yaml(extra ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "server: {listen: '127.0.0.1:0'}\nclusters:\n  main: {bootstrapServers: ['%s']}\n", strings.Join(r.cluster.Bootstrap(), "','"))
-	fmt.Fprintf(&b, "functions:\n  orders: {url: '%s', timeout: 5s}\n", r.function.URL())
+	fmt.Fprintf(&b, "server: {listen: '127.0.0.1:0'}\nclusters:\n  main: {bootstrapServers: ['%s']}\n", strings.Join(r.bootstrap, "','"))
+	fmt.Fprintf(&b, "functions:\n  orders: {url: '%s', timeout: 5s}\n", r.url)
 	fmt.Fprintf(&b, "mappings:\n  - name: orders\n    function: orders\n    cluster: main\n    consumerGroupId: %s\n", r.group)
 	topics := false
 	for _, line := range extra {

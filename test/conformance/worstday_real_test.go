@@ -94,7 +94,7 @@ func sample(r *rig, stop <-chan struct{}, wg *sync.WaitGroup) *samples {
 	s := &samples{}
 	wg.Go(func() {
 		for {
-			n := r.ledger.Report().Taken
+			n := r.taken()
 			s.mu.Lock()
 			s.at, s.took = append(s.at, time.Now()), append(s.took, n)
 			s.mu.Unlock()
