@@ -14,6 +14,10 @@
 //     change nothing. Before anything was settled there is no measure; then records that wait for a slot double the count.
 //   - Down: after 60 s under 60 % use, half of the surplus, and so on each minute. The surplus is
 //     what exceeds the count that would be 70 % used.
+//   - Taken back: a step up after which less was settled than with fewer pollers, by more than a tenth, once it has held
+//     for 5 s, 20 invocations and twice as long as one takes. After that, steps go half of the way to the count that was
+//     taken back, or a quarter up when that is 10 minutes ago, each is judged before the next, and each must gain
+//     something. Where there is too little work, calls fail or partitions move, nothing is judged.
 //   - A reading that is not valid changes nothing: a failed lag query is not a lag of 0.
 //   - The count stays between minimum and maximum, and in Stream mode at most one poller per partition (AWS,
 //     «Scaling of event source mappings for Kafka»: consumers never exceed partitions).

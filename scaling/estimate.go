@@ -54,9 +54,13 @@ func (e *estimate) add(at time.Time, r Reading, o Options) (use float64, ok bool
 	busy := o.busyPollers(r, float64(r.Bytes-last.Bytes)/dt)
 	use = busy / float64(max(r.Pollers, 1))
 
+	arrived := settled + float64(r.Lag-last.Lag)
+	if r.Moved {
+		arrived = perSecond(e.arrived, e.seconds) * dt // as before
+	}
 	e.seconds = e.seconds*fade + dt
 	e.settled = e.settled*fade + settled
-	e.arrived = e.arrived*fade + settled + float64(r.Lag-last.Lag)
+	e.arrived = e.arrived*fade + arrived
 	e.used = e.used*fade + use*dt
 	if use >= useMin || settled > 0 {
 		e.busy = e.busy*fade + busy*dt

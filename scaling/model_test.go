@@ -13,9 +13,12 @@ type model struct {
 	size       float64 // bytes of a record
 	partitions int
 	working    int // partitions with work; 0 for all
-	failing    bool
-	idle       bool // the pollers hold no slots (backoff, rebalance)
-	invalid    string
+	// capacity is how many records per second the function takes in all, and knee the callers above which that falls,
+	// in proportion; 0 for no such bounds.
+	capacity, knee float64
+	failing        bool
+	idle           bool // the pollers hold no slots (backoff, rebalance)
+	invalid        string
 
 	lag, settled, bytes float64
 }
@@ -33,13 +36,21 @@ func (m *model) second(pollers int, o Options) Reading {
 	}
 	slots := math.Min(float64(pollers*o.SlotsPerPoller), float64(scopes))
 	bySlots := slots * m.slot
+	crowded := m.capacity > 0 && bySlots > m.capacity
+	if m.capacity > 0 {
+		bySlots = math.Min(bySlots, m.capacity)
+	}
+	if m.knee > 0 && slots > m.knee {
+		bySlots = m.capacity * m.knee / slots
+		crowded = true
+	}
 	byBytes := math.Inf(1)
 	if o.BytesPerSecond > 0 {
 		byBytes = float64(pollers) * float64(o.BytesPerSecond) / m.size
 	}
 	done := math.Min(m.lag, math.Min(bySlots, byBytes))
 	busy := slots
-	if m.slot > 0 {
+	if m.slot > 0 && !(crowded && done >= bySlots) {
 		busy = done / m.slot
 	}
 	if m.idle || m.failing {
@@ -51,6 +62,7 @@ func (m *model) second(pollers int, o Options) Reading {
 	m.bytes += done * m.size
 	return Reading{
 		Invalid: m.invalid, Lag: int64(m.lag), Settled: int64(m.settled), Bytes: int64(m.bytes), Pollers: pollers,
+		Calls:     int64(m.settled),
 		BusySlots: busy, Throttled: throttled, Failing: m.failing, Partitions: m.partitions, Scopes: scopes,
 	}
 }

@@ -8,13 +8,16 @@ type Reading struct {
 	// an invalid reading but to keep the bounds.
 	Invalid string
 
-	// Lag is how many records are behind, over all partitions, those in flight included.
+	// Lag is how many records are behind, over the partitions that are read here, those in flight included.
 	Lag int64
 	// InFlight is how many of them are out with the function.
 	InFlight int64
 	// Settled is how many records were settled since the mapping started, Bytes how many bytes were charged to the
 	// pollers' budgets. Both only grow; a smaller one means a new start.
 	Settled, Bytes int64
+
+	// Calls is how many invocations have ended since the mapping started; it only grows.
+	Calls int64
 
 	// Pollers is how many run.
 	Pollers int
@@ -25,6 +28,8 @@ type Reading struct {
 	// Failing says that most invocations since the last reading failed: more of them would not help.
 	Failing bool
 
+	// Moved says that other partitions are read here than at the last reading: their lag is no arrival.
+	Moved bool
 	// Partitions is how many partitions the mapping reads here; 0 while unknown.
 	Partitions int
 	// Scopes is how many ordering scopes have work (Stream: partitions), which is how many invocations can be useful at

@@ -21,6 +21,7 @@ type Scaler struct {
 	o        Options
 	count    int
 	estimate estimate
+	trial    trial
 	// lowSince is since when use has been low, or the last step down; zero while it is not low.
 	lowSince time.Time
 }
@@ -56,10 +57,12 @@ func (s *Scaler) Step(at time.Time, r Reading) Decision {
 		d.Reason = "unchanged: " + r.Invalid
 		s.figures(&d)
 	} else if use, ok := s.estimate.add(at, r, s.o); ok {
+		s.trial.see(at, r, s.count, use)
 		s.figures(&d)
 		s.decide(&d, use)
 	} else {
 		s.lowSince = time.Time{}
+		s.trial.first(at, r, s.count)
 		d.Reason = "unchanged: first reading"
 		s.figures(&d)
 	}
@@ -81,6 +84,12 @@ func (s *Scaler) figures(d *Decision) {
 func (s *Scaler) decide(d *Decision, use float64) {
 	w := s.want(d)
 	limiting := d.Reading.Throttled || use > useHigh
+	if count, why, ok := s.trial.back(); ok {
+		s.lowSince = time.Time{}
+		d.To, d.Reason = count, why
+		s.trial.took(d.At)
+		return
+	}
 	switch {
 	case w.count > s.count && limiting && !d.Reading.Failing:
 		s.lowSince = time.Time{}
@@ -143,9 +152,22 @@ func (s *Scaler) up(d *Decision, w want) {
 		target = max(most, s.count)
 		d.Reason += "; " + why
 	}
-	d.To = min(target, s.count*growth)
-	if d.To < target {
+	to := min(target, s.count*growth)
+	if to < target {
 		d.Reason += "; doubling"
+	}
+	if to == s.count {
+		return
+	}
+	bounded, why := s.trial.up(to)
+	switch {
+	case bounded == 0:
+		d.Reason += "; unchanged: " + why
+	case bounded < to:
+		d.To = bounded
+		d.Reason += "; not further at once, for more settled less"
+	default:
+		d.To = to
 	}
 }
 
@@ -177,6 +199,7 @@ func (s *Scaler) down(d *Decision, w want) {
 	}
 	d.To = s.count - (surplus+1)/2
 	d.Reason = down(d, enough, d.At.Sub(s.lowSince))
+	s.trial.down()
 	s.lowSince = d.At
 }
 
