@@ -15,7 +15,7 @@ type Decision struct {
 
 // Reading is what a decision was made from.
 type Reading struct {
-	// Lag is in records; nil if it was unknown.
+	// Lag is in records, over the partitions that this process reads; nil if it was unknown.
 	Lag *int64 `json:"lag"`
 	// ArrivingPerSecond and SettledPerSecond are records, over the mapping.
 	ArrivingPerSecond float64 `json:"arrivingPerSecond"`

@@ -30,7 +30,8 @@ type world struct {
 	openErr  error
 	opened   int
 	closed   int
-	backlog  int // records that a feed finds when it is made
+	backlog  int                  // records that a feed finds when it is made
+	others   []controller.Offsets // of partitions that other processes own
 	feed     *feed
 	lagErr   error
 	function func(ctx context.Context, req *invoke.Request) (invoke.Response, error)
@@ -78,7 +79,7 @@ func (w *world) Read(context.Context) ([]controller.Offsets, error) {
 	if w.lagErr != nil {
 		return nil, w.lagErr
 	}
-	return w.feed.offsets(), nil
+	return append(w.feed.offsets(), w.others...), nil
 }
 
 // feed hands out the records that a test puts in.
@@ -425,6 +426,30 @@ func TestPollersFollowTheLagWithinTheirBounds(t *testing.T) {
 		// One partition: in Stream more than one poller is of no use.
 		if st.Pollers.Now != 1 || st.Pollers.Minimum != 1 || st.Pollers.Maximum != 5 {
 			t.Errorf("pollers: %+v", st.Pollers)
+		}
+		stop(t, c)
+	})
+}
+
+// Of two processes of one group each scales for what is its own; status shows the lag of the whole mapping.
+func TestEachProcessScalesForItsOwnPartitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{others: []controller.Offsets{{
+			TopicPartition: record.TopicPartition{Topic: "orders", Partition: 1}, End: 1_000_000, Lag: 1_000_000,
+		}}}
+		c := run(t, w, nil)
+		time.Sleep(10 * time.Second)
+		if st := only(c); st.Pollers.Now != 1 || st.Lag == nil || *st.Lag != 1_000_000 {
+			t.Errorf("%d pollers, lag %v", st.Pollers.Now, st.Lag)
+		}
+		ds, err := c.Decisions("orders")
+		if err != nil || len(ds) == 0 || ds[0].Reading.Lag == nil || *ds[0].Reading.Lag != 0 || ds[0].Reading.ArrivingPerSecond > 0 {
+			t.Errorf("decisions: %+v, %v", ds, err)
+		}
+		w.get().add(50)
+		time.Sleep(5 * time.Second)
+		if done := w.get().done.Load(); done != 50 {
+			t.Errorf("%d settled of 50", done)
 		}
 		stop(t, c)
 	})

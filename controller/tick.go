@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -152,19 +153,41 @@ func (r *runner) look(now time.Time, rd reading, busy float64) {
 	r.rates.at, r.rates.settled, r.rates.bytes = now, settled, snap.AcquiredBytes
 	r.rates.throttled, r.rates.ended, r.rates.errors = snap.ThrottledTime, ended, snap.InvokeErrors
 
-	lag, known := lagOf(rd)
 	states := r.adapters.Feed.States()
-	if known {
-		in.Lag, in.Partitions = lag, len(rd.offsets)
+	if _, known := lagOf(rd); known {
+		in.Lag, in.Partitions = own(states, rd)
 	} else {
 		in.Invalid = unknown(rd)
 	}
-	in.Scopes = working(states)
+	in.Calls, in.Scopes, in.Moved = ended, working(states), r.moved(states)
 	d := r.scaler.Step(now, in)
 	r.pool.Resize(d.To)
 	r.metrics.PollersWanted.Set(int64(d.To))
 	r.metrics.Throttled.SetBool(in.Throttled)
 	r.publish(now, rd, states, d)
+}
+
+// own is the lag of the partitions that are ours, and how many they are: other processes of the group scale for theirs.
+func own(states []inflight.State, rd reading) (lag int64, partitions int) {
+	ours := make(map[record.TopicPartition]bool, len(states))
+	for i := range states {
+		ours[states[i].TopicPartition] = true
+	}
+	for i := range rd.offsets {
+		if ours[rd.offsets[i].TopicPartition] {
+			lag += rd.offsets[i].Lag
+		}
+	}
+	return lag, len(states)
+}
+
+// moved says whether other partitions are ours than at the last look.
+func (r *runner) moved(states []inflight.State) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.EqualFunc(states, r.seen.partitions, func(s inflight.State, p partition) bool {
+		return s.TopicPartition == p.TopicPartition
+	})
 }
 
 func smooth(old, now float64) float64 { return 0.6*old + 0.4*now }
