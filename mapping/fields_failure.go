@@ -85,7 +85,7 @@ var onFailureType = field.Object(
 			Looks:   destinationForms,
 			Check:   wrongDestination, Beyond: "FIFO queues and topics, and the topics . and ..",
 		},
-		NotYet: &field.NotYet{What: "a destination other than a Kafka topic", Pattern: regexp.MustCompile(`^(arn:|s3:)`)},
+		NotYet: &field.NotYet{What: "a destination other than a Kafka topic", Hint: "use kafka://TOPIC or kafka://CLUSTER/TOPIC", Pattern: regexp.MustCompile(`^(arn:|s3:)`)},
 		Doc: "`kafka://topic` on the mapping's cluster, `kafka://cluster/topic` on another, the ARN of an SQS standard queue, " +
 			"SNS standard topic or S3 bucket, or `s3://bucket`; empty for none. A topic that the mapping reads is refused.",
 		Source: "AWS, OnFailure; `kafka://cluster/topic` and `s3://bucket` are Sluice's",

@@ -83,7 +83,7 @@ func (k checker) notYet(f *Field, m *Member, path string) {
 		}
 	case ny.Pattern != nil && !ny.Pattern.MatchString(n.Text):
 	case ny.Pattern != nil:
-		k.found.add(n.Place, path, "", "%s is not yet supported", ny.What)
+		k.found.add(n.Place, path, ny.Hint, "%s is not yet supported", ny.What)
 	default:
 		k.found.add(m.Place, path, "remove the key", "%s is not yet supported", ny.What)
 	}

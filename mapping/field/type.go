@@ -132,6 +132,8 @@ type Refusal struct {
 type NotYet struct {
 	// What is not yet supported, as the subject of a sentence; not needed with Values, which speak for themselves.
 	What string
+	// Hint says what is supported instead; may be empty.
+	Hint string
 	// Values are the words that need it, and Pattern matches the text that needs it; where both are nil every value does.
 	Values  []string
 	Pattern *regexp.Regexp
