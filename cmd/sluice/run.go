@@ -81,6 +81,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	log.Info("running", "version", version, "mappings", len(c.Mappings), "memory", shares.Limit.String(), "listen", s.Addr().String())
+	if len(c.Mappings) == 0 {
+		log.Warn(noMappings)
+	}
 	return o.wait(s, c.Server.DrainTimeout, signals, log)
 }
 

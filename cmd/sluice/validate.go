@@ -41,6 +41,9 @@ func newValidate() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "valid: %s, %s, %s%s\n",
 				plural(len(c.Mappings), "mapping"), plural(len(c.Functions), "function"), plural(len(c.Clusters), "cluster"), found)
+			if len(c.Mappings) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+noMappings)
+			}
 			fmt.Fprintf(cmd.OutOrStdout(), "memory: %s\n", shares)
 			if w := shares.Warning(); w != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+w)
@@ -52,6 +55,9 @@ func newValidate() *cobra.Command {
 	cmd.Flags().BoolVar(&try, "connect", false, "also try clusters, topics, access rights, destinations and functions")
 	return cmd
 }
+
+// noMappings is what is strange about a configuration that is valid and empty.
+const noMappings = "the configuration has no mappings: there is nothing to run"
 
 // progress tells that checks go on, on a line of its own.
 func progress(w io.Writer) func(done, total int, waiting []string) {
