@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sluicehq/sluice/failure"
 )
 
 // Explanation says why a mapping moves as it does, or does not: the answer of /sluice/v1/explain.
@@ -65,6 +67,8 @@ type Wait struct {
 	// Attempts counts failed invocations that spent a retry attempt, Invocations all.
 	Attempts    int `json:"attempts,omitempty"`
 	Invocations int `json:"invocations,omitempty"`
+	// MaximumRetryAttempts is the mapping's; nil where it has no limit or nothing has failed.
+	MaximumRetryAttempts *int `json:"maximumRetryAttempts,omitempty"`
 	// LastError is the last failure; nil before the first.
 	LastError *LastError `json:"lastError,omitempty"`
 	// NextAttemptAt is the earliest time of the next try; nil if it does not wait for a time.
@@ -127,6 +131,9 @@ func (w *Wait) Sentence(now time.Time) string {
 			fmt.Fprintf(&b, "; the last error was %s", words)
 		}
 	}
+	if most := w.MaximumRetryAttempts; most != nil && w.For != Destination {
+		fmt.Fprintf(&b, "; %d of %d retries used", max(w.Attempts-1, 0), *most)
+	}
 	if w.NextAttemptAt != nil {
 		if d := w.NextAttemptAt.Sub(now); d > 0 {
 			fmt.Fprintf(&b, "; the next attempt is in %s", span(d))
@@ -137,8 +144,25 @@ func (w *Wait) Sentence(now time.Time) string {
 	return b.String()
 }
 
-// short is the status where there is one, else the kind.
+// held is the long form in an outage of the function, whose error stands in the summary.
+func (w *Wait) held(now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "waiting for the function to come back, with %s", w.Record)
+	if w.Records > 1 {
+		fmt.Fprintf(&b, " (%d records)", w.Records)
+	}
+	fmt.Fprintf(&b, ", attempt %d", w.Invocations)
+	if w.Since != nil {
+		fmt.Fprintf(&b, ", for %s", span(now.Sub(*w.Since)))
+	}
+	return b.String()
+}
+
+// short is the status where there is one that says something, else the kind.
 func (e *LastError) short() string {
+	if e.Kind == failure.BatchItemFailure {
+		return "named as failed"
+	}
 	if e.Status != 0 {
 		return fmt.Sprint(e.Status)
 	}
@@ -153,7 +177,7 @@ func (e *LastError) words() string {
 			parts = append(parts, s)
 		}
 	}
-	if len(parts) == 1 && e.short() == e.Kind {
+	if len(parts) == 1 && (e.short() == e.Kind || e.Kind == failure.BatchItemFailure) {
 		return "" // Reason has said it
 	}
 	return strings.Join(parts, ": ")

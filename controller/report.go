@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,9 @@ func (c *Controller) find(name string) (*runner, error) {
 			return r, nil
 		}
 		names = append(names, string(r.m.Name))
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("mapping %q: %w; there are no mappings", name, ErrNotFound)
 	}
 	return nil, fmt.Errorf("mapping %q: %w; there are: %s", name, ErrNotFound, strings.Join(names, ", "))
 }
@@ -135,13 +139,19 @@ func (r *runner) kafkaProblem() string {
 	return r.inWords(err)
 }
 
+// outage is what the function's circuit says while the function is down.
+func (r *runner) outage() (st circuit.Status, down bool) {
+	if r.adapters == nil {
+		return st, false
+	}
+	st = r.adapters.Gate.Status()
+	return st, st.State != circuit.Closed && !st.Since.IsZero()
+}
+
 // functionProblem says that the function is down, or held to few calls; empty if it is not.
 func (r *runner) functionProblem(now time.Time) string {
-	if r.adapters == nil {
-		return ""
-	}
-	st := r.adapters.Gate.Status()
-	if st.State == circuit.Closed || st.Since.IsZero() {
+	st, down := r.outage()
+	if !down {
 		return ""
 	}
 	cause := st.Cause.Kind
@@ -191,7 +201,7 @@ func (r *runner) report(now time.Time) MappingStatus {
 	st.LastProcessingResult, st.StateReason = r.result()
 	st.Ready, st.NotReadyReason = r.ready(now)
 	if r.pool != nil {
-		st.Pollers.Now = r.pool.Size()
+		st.Pollers.Now, st.Counts.Settled = r.pool.Size(), r.adapters.Feed.Settled()
 	}
 	if r.seen.lagKnown {
 		lag := r.seen.lag
@@ -246,13 +256,13 @@ func (c *Controller) Explain(name string, only *record.TopicPartition) (Explanat
 		if only != nil && (p.Partition != only.Partition || only.Topic != "" && p.Topic != only.Topic) {
 			continue
 		}
-		e.Partitions = append(e.Partitions, p.explain(now, r.seen.throttled, problem))
+		e.Partitions = append(e.Partitions, r.explain(p, now, problem))
 		if p.known {
 			lag += p.offsets.Lag
 		}
 	}
 	if only != nil && len(e.Partitions) == 0 {
-		return Explanation{}, fmt.Errorf("%s: %w among the partitions that this process reads", only, ErrNotFound)
+		return Explanation{}, r.missing(*only)
 	}
 	if r.seen.lagKnown {
 		if only == nil {
@@ -273,7 +283,7 @@ func (r *runner) summary(e *Explanation, now time.Time) string {
 		return reason
 	}
 	if down := r.functionProblem(now); down != "" {
-		return down
+		return down + r.lastWords(e)
 	}
 	waiting := 0
 	for i := range e.Partitions {
@@ -296,16 +306,69 @@ func (r *runner) summary(e *Explanation, now time.Time) string {
 	return fmt.Sprintf("working: %d records of lag, %.0f records/s", *e.Lag, r.seen.recordsPerSec)
 }
 
-func (p *partition) explain(now time.Time, throttled bool, problem string) PartitionExplanation {
+// lastWords is the last error of an outage, which the partitions that wait for its end do not repeat.
+func (r *runner) lastWords(e *Explanation) string {
+	for i := range e.Partitions {
+		if w := e.Partitions[i].Wait; w != nil && r.waitsForFunction(w) && w.LastError.words() != "" {
+			return "; the last error was " + w.LastError.words()
+		}
+	}
+	return ""
+}
+
+// waitsForFunction says whether it is the outage that a partition waits for, and not its own pause alone.
+func (r *runner) waitsForFunction(w *Wait) bool {
+	st, down := r.outage()
+	return down && w.For == Backoff && w.LastError != nil && w.LastError.Kind == st.Cause.Kind && w.LastError.Status == st.Cause.Status
+}
+
+func (r *runner) explain(p *partition, now time.Time, problem string) PartitionExplanation {
 	e := PartitionExplanation{Topic: p.Topic, Partition: p.Partition, State: p.state()}
 	if p.known {
 		lag := p.offsets.Lag
 		e.Lag = &lag
 	}
-	if w := p.wait(throttled, problem); w != nil {
-		e.Wait, e.Sentence = w, w.Sentence(now)
-	} else {
+	w := p.wait(r.seen.throttled, problem)
+	if w == nil {
 		e.Sentence = "nothing to do"
+		return e
+	}
+	if most := r.m.MaximumRetryAttempts; w.Since != nil && most >= 0 {
+		w.MaximumRetryAttempts = &most
+	}
+	e.Wait, e.Sentence = w, w.Sentence(now)
+	if r.waitsForFunction(w) {
+		e.Sentence = w.held(now)
 	}
 	return e
 }
+
+// missing says why a partition that was asked for has no explanation here.
+func (r *runner) missing(tp record.TopicPartition) error {
+	name := tp.String()
+	if tp.Topic == "" {
+		name = fmt.Sprintf("partition %d", tp.Partition)
+	}
+	last := map[string]int32{}
+	for o := range r.seen.offsets {
+		if o.Partition == tp.Partition && (tp.Topic == "" || o.Topic == tp.Topic) {
+			return fmt.Errorf("%s: %w in this process: another one of group %s reads it now", name, ErrNotFound, r.m.ConsumerGroupID)
+		}
+		last[o.Topic] = max(last[o.Topic], o.Partition)
+	}
+	if len(last) == 0 {
+		return fmt.Errorf("%s: %w; the partitions are not known yet", name, ErrNotFound)
+	}
+	var there []string
+	for _, topic := range slices.Sorted(maps.Keys(last)) {
+		if len(there) == topicsNamed {
+			there = append(there, "…")
+			break
+		}
+		there = append(there, fmt.Sprintf("%s has 0 to %d", topic, last[topic]))
+	}
+	return fmt.Errorf("%s: %w; %s", name, ErrNotFound, strings.Join(there, ", "))
+}
+
+// topicsNamed bounds the topics that one message names.
+const topicsNamed = 5

@@ -170,4 +170,7 @@ func (r *runner) close(working context.Context) {
 	}
 	a.Close()
 	r.metrics.Ready.SetBool(false)
+	snap, settled := r.metrics.Snapshot(), a.Feed.Settled()
+	r.log.Info("stopped", "settled", settled, "taken", settled-snap.OnFailureDestinationDelivered-snap.Dropped,
+		"deadLettered", snap.OnFailureDestinationDelivered, "dropped", snap.Dropped, "committed", snap.Committed)
 }

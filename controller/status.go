@@ -85,7 +85,9 @@ type Buffered struct {
 
 // Counts are numbers of records. Invoked, Failed and Retried count a record again on each attempt.
 type Counts struct {
-	Polled       int64 `json:"polled"`
+	Polled int64 `json:"polled"`
+	// Settled is how many have their outcome: taken, dead-lettered or dropped.
+	Settled      int64 `json:"settled"`
 	FilteredOut  int64 `json:"filteredOut"`
 	Invoked      int64 `json:"invoked"`
 	Failed       int64 `json:"failed"`

@@ -8,6 +8,7 @@ import (
 
 func TestWaitsInWords(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	five := 5
 	ago := func(d time.Duration) *time.Time { at := now.Add(-d); return &at }
 	cases := []struct {
 		name             string
@@ -43,6 +44,18 @@ func TestWaitsInWords(t *testing.T) {
 			Wait{For: Destination, Record: "a-0@1", LastError: &LastError{Kind: "LEADER_NOT_AVAILABLE"}},
 			"waiting for the on-failure destination to take a-0@1, LEADER_NOT_AVAILABLE",
 			"waiting for the on-failure destination to take a-0@1, LEADER_NOT_AVAILABLE",
+		},
+		{
+			"a batch with a limit of retries",
+			Wait{For: Backoff, Record: "a-0@1", Attempts: 3, Invocations: 4, MaximumRetryAttempts: &five, LastError: &LastError{Kind: "Timeout"}, NextAttemptAt: ago(0)},
+			"waiting in backoff for a-0@1, attempt 4, Timeout",
+			"waiting in backoff for a-0@1, attempt 4, Timeout; 2 of 5 retries used; the next attempt is due",
+		},
+		{
+			"a record that the function named",
+			Wait{For: Backoff, Record: "a-0@1", Invocations: 1, LastError: &LastError{Kind: "BatchItemFailure", Status: 200}, NextAttemptAt: ago(0)},
+			"waiting in backoff for a-0@1, attempt 1, named as failed",
+			"waiting in backoff for a-0@1, attempt 1, named as failed; the next attempt is due",
 		},
 		{"slots", Wait{For: Slot}, "waiting for a free invocation slot", "waiting for a free invocation slot"},
 		{"budget", Wait{For: Budget}, "throttled by pollerLimits", "throttled by pollerLimits"},

@@ -13,7 +13,7 @@ import (
 func Explain(w io.Writer, e controller.Explanation) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", clean(e.Mapping), clean(e.State))
-	if e.StateReason != "" {
+	if e.StateReason != "" && !strings.HasPrefix(e.Summary, e.StateReason) {
 		fmt.Fprintf(&b, " (%s)", clean(e.StateReason))
 	}
 	fmt.Fprintf(&b, ", %s behind\n", maybe(e.Lag))

@@ -21,7 +21,7 @@ func orders() controller.MappingStatus {
 	return controller.MappingStatus{
 		Name: "orders", State: "Enabled", Pollers: controller.Pollers{Now: 2, Minimum: 1, Maximum: 10},
 		Lag: ptr(int64(1234567)), RecordsPerSecond: 12345.6, BytesPerSecond: 4_900_000,
-		InFlight: controller.InFlight{Records: 1000, Batches: 10}, Counts: controller.Counts{Failed: 120, DeadLettered: 3},
+		InFlight: controller.InFlight{Records: 1000, Batches: 10}, Counts: controller.Counts{Settled: 5678, Failed: 120, DeadLettered: 3},
 		Throttled: "throttled by pollerLimits: 5 MB/s", Ready: true,
 		Partitions: []controller.PartitionStatus{
 			{Topic: "orders", Partition: 3, Lag: ptr(int64(42)), State: controller.Waiting, Stalled: &controller.Stall{

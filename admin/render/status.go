@@ -71,13 +71,13 @@ func heading(b *strings.Builder, s controller.Status, now time.Time) {
 }
 
 func mappings(list []controller.MappingStatus) *table {
-	t := &table{right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true}}
-	t.add("MAPPING", "STATE", "POLLERS", "LAG", "RECORDS/S", "BYTES/S", "IN FLIGHT", "FAILED", "DEAD", "DROPPED", "NOTE")
+	t := &table{right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true}}
+	t.add("MAPPING", "STATE", "POLLERS", "LAG", "RECORDS/S", "BYTES/S", "IN FLIGHT", "SETTLED", "FAILED ATTEMPTS", "DEAD", "DROPPED", "NOTE")
 	for _, m := range list {
 		t.add(
 			clean(m.Name), clean(m.State),
 			fmt.Sprintf("%d (%d-%d)", m.Pollers.Now, m.Pollers.Minimum, m.Pollers.Maximum),
-			maybe(m.Lag), rate(m.RecordsPerSecond), bytes(m.BytesPerSecond), number(m.InFlight.Records),
+			maybe(m.Lag), rate(m.RecordsPerSecond), bytes(m.BytesPerSecond), number(m.InFlight.Records), number(m.Counts.Settled),
 			number(m.Counts.Failed), number(m.Counts.DeadLettered), number(m.Counts.Dropped), clean(note(m)),
 		)
 	}

@@ -60,7 +60,8 @@ func newStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Show the mappings of a running service",
 		Long: "Show the mappings of a running service: state, pollers, lag, records a second, what is in flight, failures, and\n" +
-			"the partitions that stand still. --why adds the last scaling decisions and what waits for what.",
+			"the partitions that stand still. SETTLED, DEAD and DROPPED count records since the service started; FAILED ATTEMPTS counts a\n" +
+			"record again each time that a call with it fails. --why adds the last scaling decisions and what waits for what.",
 		Example: "  sluice status\n  sluice status --watch --why\n  sluice status -o json --endpoint-url http://127.0.0.1:9440",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
