@@ -83,7 +83,7 @@ func (c *conn) close() { _ = c.tcp.Close() }
 
 // exchange sends a request and reads its response's header.
 func (c *conn) exchange(ctx context.Context, head, body []byte) (*http.Response, bool, error) {
-	c.stop = context.AfterFunc(ctx, c.cancel)
+	c.stop = afterFunc(ctx, c.cancel)
 	whole, sent, err := c.write(ctx, head, body)
 	var resp *http.Response
 	switch {
@@ -101,6 +101,14 @@ func (c *conn) exchange(ctx context.Context, head, body []byte) (*http.Response,
 	c.body = responseBody{conn: c, from: resp.Body}
 	resp.Body = &c.body
 	return resp, sent, nil
+}
+
+// afterFunc is context.AfterFunc, without the context that it makes around one that has such a method of its own.
+func afterFunc(ctx context.Context, f func()) (stop func() bool) {
+	if own, ok := ctx.(interface{ AfterFunc(func()) func() bool }); ok {
+		return own.AfterFunc(f)
+	}
+	return context.AfterFunc(ctx, f)
 }
 
 // write writes the request: whole is whether all of it, which it is not where the server has answered before.

@@ -78,7 +78,7 @@ func (f *Feed) serve(now time.Time) {
 		}
 		w := f.waiters[0]
 		f.waiters = slices.Delete(f.waiters, 0, 1)
-		w.ch <- f.lend(l, pass)
+		w.ch <- f.lend(now, l, pass)
 	}
 }
 
@@ -92,21 +92,21 @@ func (f *Feed) slots() int {
 }
 
 // lend puts a lease on the books.
-func (f *Feed) lend(l *inflight.Lease, pass circuit.Pass) *poller.Lease {
-	ctx, cancel := f.callContext()
-	lease := &poller.Lease{Lease: l, Pass: pass, Context: ctx, Cancel: cancel}
+func (f *Feed) lend(now time.Time, l *inflight.Lease, pass circuit.Pass) *poller.Lease {
+	c := &call{parent: f.calls}
+	if f.config.FunctionTimeout > 0 {
+		c.deadline = now.Add(f.config.FunctionTimeout)
+		f.timeOutAt(now, c.deadline)
+	}
+	if f.calls.Err() != nil {
+		c.cancel()
+	}
+	lease := &poller.Lease{Lease: l, Pass: pass, Context: c, Cancel: c.cancel}
 	f.leases[l] = lease
 	f.config.Metrics.InFlightBatches.Add(1)
 	f.config.Metrics.InFlightRecords.Add(int64(l.Records))
 	f.config.Metrics.AcquiredBytes.Add(int(l.Bytes))
 	return lease
-}
-
-func (f *Feed) callContext() (context.Context, context.CancelFunc) {
-	if f.config.FunctionTimeout > 0 {
-		return context.WithTimeout(f.calls, f.config.FunctionTimeout)
-	}
-	return context.WithCancel(f.calls)
 }
 
 // arm has serve called at the given time. An earlier call that is already due then does no harm.

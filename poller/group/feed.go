@@ -37,16 +37,18 @@ type Feed struct {
 	// committing keeps commits one at a time, and a revoke's last commit behind all others.
 	committing sync.Mutex
 
-	mu      sync.Mutex
-	set     *inflight.Set                     // guarded by mu, as all below
-	waiters []*waiter                         // pollers that wait for a batch, first come first served
-	leases  map[*inflight.Lease]*poller.Lease // what is out
-	closed  bool                              // no more leases
-	timer   *time.Timer                       // wakes serve
-	armed   time.Time                         // when timer fires; zero if it does not
-	changed chan struct{}                     // closed when something settles; nil while nobody awaits that
-	settled int                               // records settled since the last commit
-	hungry  chan struct{}                     // signals the poll loop that there may be room or need
+	mu       sync.Mutex
+	set      *inflight.Set                     // guarded by mu, as all below
+	waiters  []*waiter                         // pollers that wait for a batch, first come first served
+	leases   map[*inflight.Lease]*poller.Lease // what is out
+	closed   bool                              // no more leases
+	timer    *time.Timer                       // wakes serve
+	armed    time.Time                         // when timer fires; zero if it does not
+	timeouts *time.Timer                       // ends calls; timing says that it will
+	timing   bool
+	changed  chan struct{} // closed when something settles; nil while nobody awaits that
+	settled  int           // records settled since the last commit
+	hungry   chan struct{} // signals the poll loop that there may be room or need
 
 	total int64 // records settled since New
 
@@ -81,6 +83,7 @@ func New(c Config) *Feed {
 	f.turn = poller.NewTurn(f.called)
 	f.life, f.kill = context.WithCancel(context.Background())
 	f.calls, f.stopCalls = context.WithCancel(f.life)
+	context.AfterFunc(f.calls, f.cut)
 	return f
 }
 
@@ -134,6 +137,11 @@ func (f *Feed) leave(working context.Context) {
 	}
 	f.client.Close()
 	f.kill()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.timeouts != nil {
+		f.timeouts.Stop()
+	}
 }
 
 // goodbyeTimeout is what the last commit and leaving the group may take beyond the time that a stop has; cutTimeout is
