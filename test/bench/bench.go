@@ -28,7 +28,7 @@ type bench struct {
 // programs are what is built for a run, all in the same way.
 var programs = []string{
 	"./cmd/sluice", "./test/bench/minimal", "./test/bench/noop", "./test/bench/fill", "./test/bench/inside",
-	"./test/bench/pulse",
+	"./test/bench/pulse", "./test/bench/acting",
 }
 
 func openBench(ctx context.Context, o options) (*bench, error) {

@@ -72,13 +72,19 @@ func (p *process) stop() error {
 		var exit *exec.ExitError
 		p.err = p.cmd.Wait()
 		if errors.As(p.err, &exit) && !exit.Exited() {
-			p.err = nil // the loop has no drain: it ends by the signal
+			p.err = nil // it ends by the signal: the loop has no drain, and some are killed
 		}
 		if p.err != nil {
 			p.err = fmt.Errorf("%s: %w\n%s", p.name, p.err, p.log)
 		}
 	})
 	return p.err
+}
+
+// kill ends the process at once.
+func (p *process) kill() error {
+	_ = p.cmd.Process.Kill()
+	return p.stop()
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }

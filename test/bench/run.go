@@ -25,6 +25,13 @@ func benchmarks() []benchmark {
 	return []benchmark{
 		{"throughput", "records/s, CPU and memory beside the loop, by batch and size of the values", (*bench).throughput},
 		{"latency", "from produce to function beside the loop, at 10 to 2 000 records/s", (*bench).latency},
+		{"startup", "from a process's start to its first call, beside the loop", (*bench).startup},
+		{"idle", "goroutines, memory, connections and CPU of mappings without records", (*bench).idle},
+		{"state", "what is held of a record in flight, beside the bare client", (*bench).state},
+		{"failing", "goodput where 5 % of the calls fail, and latency beside a poison record", (*bench).failing},
+		{"caps", "50 pollers held to 5 MB/s each in one process", (*bench).caps},
+		{"backlog", "memory with 1 000 000 records behind and a function that takes 5 s", (*bench).behind},
+		{"encoding", "writing a record into an event, beside base64 alone", (*bench).encoding},
 	}
 }
 
@@ -86,7 +93,7 @@ func (b *bench) command(name string) string {
 			i++
 			words = append(words, b.args[i])
 		}
-		if slices.Contains(silent, flag) || flag == "cases" && name != "throughput" {
+		if slices.Contains(silent, flag) || flag == "cases" && name != "throughput" || flag == "backlog-for" && name != "backlog" {
 			words = words[:before]
 		}
 	}

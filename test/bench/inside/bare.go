@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,13 +20,14 @@ type bare struct {
 	open   []*kgo.Client
 	joined atomic.Int64
 	cancel context.CancelFunc
-	kept   [][]*kgo.Record // by client; of its goroutine
+
+	mu   sync.Mutex
+	kept []*kgo.Record // of all
 }
 
 func (b *bare) start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
-	b.kept = make([][]*kgo.Record, b.clients)
 	for i := range b.clients {
 		client, err := kgo.NewClient(
 			kgo.SeedBrokers(strings.Split(b.brokers, ",")...), kgo.ConsumerGroup(fmt.Sprintf("%s-%d", b.group, i)),
@@ -44,7 +46,10 @@ func (b *bare) start() error {
 		b.open = append(b.open, client)
 		go func() {
 			for ctx.Err() == nil {
-				client.PollFetches(ctx).EachRecord(func(r *kgo.Record) { b.kept[i] = append(b.kept[i], r) })
+				records := client.PollFetches(ctx).Records()
+				b.mu.Lock()
+				b.kept = append(b.kept, records...)
+				b.mu.Unlock()
 			}
 		}()
 	}
@@ -52,6 +57,21 @@ func (b *bare) start() error {
 }
 
 func (b *bare) ready() bool { return int(b.joined.Load()) >= b.clients }
+
+func (b *bare) held() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return int64(len(b.kept))
+}
+
+// lists is the memory of what only keeps the records: it is not the client's.
+func (b *bare) lists() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return uint64(cap(b.kept)) * pointerBytes
+}
+
+const pointerBytes = 8
 
 func (b *bare) stop(context.Context) error {
 	b.cancel()

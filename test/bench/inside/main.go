@@ -4,6 +4,8 @@
 // Without -until-lag-zero it prints an address on standard output and ends when standard input does.
 //
 //	GET /memory   goroutines and memory in use, after a collection
+//	GET /cpu      seconds of CPU time so far
+//	GET /held     records that are fetched and not settled
 //	GET /ready    how many seconds after the start all mappings were ready; answered when they are
 package main
 
@@ -20,6 +22,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"syscall"
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/service"
@@ -52,6 +55,8 @@ type options struct {
 type subject interface {
 	// ready says whether everything does its work.
 	ready() bool
+	// held is how many records are fetched and not settled.
+	held() int64
 	stop(ctx context.Context) error
 }
 
@@ -109,6 +114,14 @@ func (r running) ready() bool {
 	return ok
 }
 
+func (r running) held() int64 {
+	var n int64
+	for _, m := range r.Controller().Status().Mappings {
+		n += m.Buffered.Records
+	}
+	return n
+}
+
 func (r running) stop(ctx context.Context) error { return r.Stop(ctx) }
 
 // answer answers questions until standard input ends.
@@ -118,7 +131,13 @@ func answer(s subject, began time.Time) error {
 		return err
 	}
 	http.HandleFunc("GET /memory", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(measure())
+		_ = json.NewEncoder(w).Encode(measure(s))
+	})
+	http.HandleFunc("GET /cpu", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(cpu())
+	})
+	http.HandleFunc("GET /held", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(s.held())
 	})
 	http.HandleFunc("GET /ready", func(w http.ResponseWriter, r *http.Request) {
 		for !s.ready() {
@@ -136,6 +155,15 @@ func answer(s subject, began time.Time) error {
 	return err
 }
 
+// cpu is what the process has used, in seconds of user and system time.
+func cpu() float64 {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0
+	}
+	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
+}
+
 // Memory is what the process uses. Bytes are after two collections: the second frees what the first found in pools.
 type Memory struct {
 	Goroutines int
@@ -143,10 +171,13 @@ type Memory struct {
 	StackBytes uint64
 }
 
-func measure() Memory {
+func measure(s subject) Memory {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&m)
+	if b, ok := s.(*bare); ok {
+		m.HeapAlloc -= b.lists()
+	}
 	return Memory{Goroutines: runtime.NumGoroutine(), HeapBytes: m.HeapAlloc, StackBytes: m.StackInuse}
 }

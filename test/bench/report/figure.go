@@ -32,8 +32,8 @@ type Figure struct {
 	Unit string `json:"unit,omitempty"`
 	// Better is the way it improves.
 	Better Better `json:"better"`
-	// Beside names what was measured by turns with it («loop»), and By is how the two are compared; both are empty for a
-	// figure that stands alone.
+	// Beside names what was measured by turns with it («loop»), and By is how the two are compared: empty where the other
+	// stands there for orientation. Both are empty for a figure that stands alone.
 	Beside string `json:"beside,omitempty"`
 	By     By     `json:"by,omitempty"`
 	// Values are those of the runs, Others those of what was beside, pair by pair.

@@ -141,6 +141,8 @@ func (s *Section) tall(b *strings.Builder) {
 		switch {
 		case f.By != "":
 			fmt.Fprintf(b, "| %s | %s | %s | %s | **%s** |\n", c, title, Number(f.Other()), Number(f.Value()), f.shown(f.Counts()))
+		case f.Beside != "":
+			fmt.Fprintf(b, "| %s | %s | %s | **%s** | |\n", c, title, Number(f.Other()), Number(f.Value()))
 		case beside != "":
 			fmt.Fprintf(b, "| %s | %s | | **%s** | |\n", c, title, Number(f.Value()))
 		default:
