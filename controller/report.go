@@ -185,7 +185,7 @@ func (r *runner) report(now time.Time) MappingStatus {
 	st := MappingStatus{
 		Name: string(m.Name), UUID: string(m.UUID), State: string(r.status.State), StateReason: "USER_INITIATED",
 		ConsumptionMode: string(m.ConsumptionMode), Function: string(m.Function), Cluster: string(m.Cluster),
-		Topics: slices.Clone(m.Topics), ConsumerGroupID: m.ConsumerGroupID, Provisioned: m.Provisioned,
+		Topics: slices.Clone(m.Topics), ConsumerGroupID: m.ConsumerGroupID, GroupProtocol: r.metrics.GroupProtocol.Value(), Provisioned: m.Provisioned,
 		Pollers:          Pollers{Minimum: m.MinimumPollers, Maximum: m.MaximumPollers},
 		RecordsPerSecond: r.seen.recordsPerSec, BytesPerSecond: r.seen.bytesPerSec,
 		InFlight: InFlight{Records: snap.InFlightRecords, Batches: snap.InFlightBatches},

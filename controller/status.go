@@ -36,6 +36,8 @@ type MappingStatus struct {
 	Cluster         string   `json:"cluster"`
 	Topics          []string `json:"topics"`
 	ConsumerGroupID string   `json:"consumerGroupId"`
+	// GroupProtocol is how the group shares its partitions: classic or consumer; empty until it is chosen.
+	GroupProtocol string `json:"groupProtocol,omitempty"`
 
 	// Provisioned says that the mapping has a provisionedPollerConfig.
 	Provisioned bool    `json:"provisioned"`

@@ -13,6 +13,19 @@ const (
 	Ordered ConsumptionMode = "Ordered"
 )
 
+// GroupProtocol says how the members of the mapping's consumer group share its partitions.
+type GroupProtocol string
+
+// The group protocols, as Kafka names them.
+const (
+	// GroupAuto chooses by what the cluster can do. It is the default.
+	GroupAuto GroupProtocol = "auto"
+	// GroupClassic is the protocol of every Kafka: the members agree among themselves.
+	GroupClassic GroupProtocol = "classic"
+	// GroupConsumer is KIP-848: the brokers assign.
+	GroupConsumer GroupProtocol = "consumer"
+)
+
 // StartingPosition is where a consumer group without committed offsets begins.
 type StartingPosition string
 

@@ -52,6 +52,14 @@ var sourceFields = []field.Field{
 		Source: "AWS, SelfManagedKafkaEventSourceConfig",
 	},
 	{
+		Name: "groupProtocol", Type: enumOf(GroupAuto, GroupClassic, GroupConsumer), Default: string(GroupAuto),
+		Refused: []field.Refusal{{When: inQueue, Why: "is not for consumptionMode Queue: a share group has a protocol of its own"}},
+		Doc: "How the consumer group shares its partitions: `consumer` has the brokers assign them (KIP-848; Kafka 4.0 or later), " +
+			"`classic` the members among themselves. `auto` is `consumer` where every broker is of Kafka 4.3 or later, else " +
+			"`classic`. A group changes while it runs, and keeps its offsets.",
+		Source: "Apache Kafka, group.protocol (KIP-848)",
+	},
+	{
 		Name: "startingPosition", AWS: "StartingPosition",
 		Type: enumOf(TrimHorizon, Latest, AtTimestamp), Default: string(TrimHorizon),
 		Refused: []field.Refusal{{When: inQueue, Why: "is not for consumptionMode Queue: a share group begins where the broker's share.auto.offset.reset says"}},

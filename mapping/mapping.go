@@ -29,6 +29,9 @@ type Mapping struct {
 	// ConsumerGroupID is Kafka's group id: of a consumer group in Stream and Ordered, of a share group in Queue.
 	ConsumerGroupID string
 
+	// GroupProtocol says how a consumer group shares its partitions. Empty in Queue.
+	GroupProtocol GroupProtocol
+
 	// Enabled says whether the mapping should run.
 	Enabled bool
 

@@ -91,6 +91,7 @@ func (r reader) start(m *Mapping) {
 	if m.ConsumptionMode == Queue {
 		return
 	}
+	m.GroupProtocol = GroupProtocol(r.text("groupProtocol"))
 	m.StartingPosition = StartingPosition(r.text("startingPosition"))
 	if r.n.At("startingPositionTimestamp") != nil {
 		m.StartingPositionTimestamp = field.Read[time.Time](&fields, r.n, "startingPositionTimestamp")

@@ -24,6 +24,7 @@ type entry struct {
 
 	count  func(*Mapping) *Counter
 	level  func(*Mapping) *Gauge
+	word   func(*Mapping) *Word
 	errors func(*Mapping) *ErrorCounter
 	time   func(*Mapping) *Elapsed
 	topics func(*Mapping) *TopicCounter
@@ -142,6 +143,11 @@ var catalog = []entry{
 	{
 		name: "buffered_bytes", kind: gauge,
 		help: "Bytes of the records fetched and not settled.", level: func(m *Mapping) *Gauge { return &m.BufferedBytes },
+	},
+	{
+		name: "group_protocol_info", kind: gauge, labels: []string{"protocol"},
+		help: "Always 1; the label tells how the consumer group shares its partitions: classic, or consumer (KIP-848).",
+		word: func(m *Mapping) *Word { return &m.GroupProtocol },
 	},
 	{
 		name: "ready", kind: gauge,

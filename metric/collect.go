@@ -24,6 +24,10 @@ func (m *Mapping) collect(out chan<- prometheus.Metric) {
 			out <- constant(desc, prometheus.CounterValue, float64(e.count(m).Value()), m.name)
 		case e.level != nil:
 			out <- constant(desc, prometheus.GaugeValue, float64(e.level(m).Value()), m.name)
+		case e.word != nil:
+			if word := e.word(m).Value(); word != "" {
+				out <- constant(desc, prometheus.GaugeValue, 1, m.name, word)
+			}
 		case e.time != nil:
 			out <- constant(desc, prometheus.CounterValue, e.time(m).Value().Seconds(), m.name)
 		case e.topics != nil:

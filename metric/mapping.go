@@ -45,6 +45,8 @@ type Mapping struct {
 	Pollers, PollersMinimum, PollersMaximum, PollersWanted Gauge
 	// What is out with the function, and what was fetched and is not settled.
 	InFlightRecords, InFlightBatches, BufferedRecords, BufferedBytes Gauge
+	// GroupProtocol is how the consumer group shares its partitions: classic or consumer.
+	GroupProtocol Word
 	// Ready is 1 while the mapping may count as ready, else 0.
 	Ready Gauge
 	// Throttled is 1 while a poller is held back by its limits, else 0; ThrottledTime is for how long that was,
@@ -107,6 +109,18 @@ func (g *Gauge) Add(n int64) { g.n.Add(n) }
 
 // Value returns the value.
 func (g *Gauge) Value() int64 { return g.n.Load() }
+
+// Word is a value that is a word of few. The zero value is none, and has no series.
+type Word struct{ w atomic.Value }
+
+// Set replaces the word.
+func (w *Word) Set(word string) { w.w.Store(word) }
+
+// Value returns the word, or "".
+func (w *Word) Value() string {
+	word, _ := w.w.Load().(string)
+	return word
+}
 
 // Elapsed is a sum of durations, shown in seconds. The zero value is ready.
 type Elapsed struct{ n atomic.Int64 }

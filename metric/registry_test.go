@@ -63,6 +63,7 @@ func TestAMappingsNumbersReachThePage(t *testing.T) {
 	}
 	m.Polled.Add(10)
 	m.Polled.Add(5)
+	m.GroupProtocol.Set("consumer")
 	m.InvokeErrors.Inc("Throttled")
 	m.InvokeErrors.Inc("Throttled")
 	m.InvokeErrors.Inc("")
@@ -88,6 +89,7 @@ func TestAMappingsNumbersReachThePage(t *testing.T) {
 		`sluice_max_offset_lag{mapping="orders"} 40`,
 		`sluice_offset_lag{mapping="orders",partition="3",topic="orders"} 40`,
 		`sluice_partition_stalled_seconds{mapping="orders",partition="3",topic="orders"} 90`,
+		`sluice_group_protocol_info{mapping="orders",protocol="consumer"} 1`,
 		`sluice_build_info{commit="abc",version="v1.2.3"} 1`,
 	} {
 		if !strings.Contains(got, want+"\n") {

@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 
 func orders() controller.MappingStatus {
 	return controller.MappingStatus{
-		Name: "orders", State: "Enabled", Pollers: controller.Pollers{Now: 2, Minimum: 1, Maximum: 10},
+		Name: "orders", State: "Enabled", ConsumerGroupID: "sluice-orders", GroupProtocol: "consumer", Pollers: controller.Pollers{Now: 2, Minimum: 1, Maximum: 10},
 		Lag: ptr(int64(1234567)), RecordsPerSecond: 12345.6, BytesPerSecond: 4_900_000,
 		InFlight: controller.InFlight{Records: 1000, Batches: 10}, Counts: controller.Counts{Settled: 5678, Failed: 120, DeadLettered: 3},
 		Throttled: "throttled by pollerLimits: 5 MB/s", Ready: true,

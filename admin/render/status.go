@@ -40,7 +40,7 @@ func StatusWhy(w io.Writer, s controller.Status, now time.Time) error {
 		b.WriteString(mappings(s.Mappings).String())
 	}
 	for _, m := range s.Mappings {
-		fmt.Fprintf(&b, "\n%s\n", clean(m.Name))
+		fmt.Fprintf(&b, "\n%s%s\n", clean(m.Name), group(m))
 		t := table{indent: 2}
 		for _, d := range m.Decisions {
 			t.add(d.At.In(now.Location()).Format(time.TimeOnly), pollers(d), clean(d.Reason))
@@ -82,6 +82,14 @@ func mappings(list []controller.MappingStatus) *table {
 		)
 	}
 	return t
+}
+
+// group names the mapping's group once it has been joined, and how it shares its partitions.
+func group(m controller.MappingStatus) string {
+	if m.GroupProtocol == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (group %s, protocol %s)", clean(m.ConsumerGroupID), clean(m.GroupProtocol))
 }
 
 // userInitiated is AWS's reason of a state that somebody asked for: it tells nothing of a problem.

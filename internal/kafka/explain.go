@@ -21,12 +21,21 @@ func Explain(err error) (reason, hint string) {
 	if err == nil {
 		return "", ""
 	}
+	if e, ok := errors.AsType[explained](err); ok {
+		return e.Explain()
+	}
 	for _, explain := range []func(error) (string, string){explainToken, explainIAM, explainReply, explainTLS, explainNetwork} {
 		if reason, hint = explain(err); reason != "" {
 			return reason, hint
 		}
 	}
 	return "the Kafka request failed", ""
+}
+
+// explained is an error that explains itself.
+type explained interface {
+	error
+	Explain() (reason, hint string)
 }
 
 // Blame says which key of a cluster an error of its client is about: sasl, tls, or bootstrapServers, which is also the

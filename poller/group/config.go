@@ -47,13 +47,15 @@ type Config struct {
 	// DrainTimeout is how long calls may go on when their partition is revoked.
 	DrainTimeout time.Duration
 	// SessionTimeout is after how long without heartbeats the group gives the partitions of a dead process away;
-	// 0 means the client's default of 45 s.
+	// 0 means the client's default of 45 s. With Consumer it is the brokers' to say.
 	SessionTimeout time.Duration
 	// CommitInterval is how often what was settled is committed; 0 means a second.
 	CommitInterval time.Duration
 	// BufferBytes bounds what is fetched and not settled, at least BufferBytesMin; 0 means BufferBytesDefault.
 	BufferBytes int64
 
+	// Choose says which group protocol to use; nil means Classic.
+	Choose Chooser
 	// Dial makes the Kafka client with the feed's options added to the cluster's.
 	Dial    func(opts ...kgo.Opt) (*kgo.Client, error)
 	Metrics *metric.Mapping
@@ -77,6 +79,9 @@ const (
 	metadataAge            = 30 * time.Second
 )
 
+// internalTopics are those that Kafka keeps for itself.
+const internalTopics = `^__(consumer_offsets|transaction_state|share_group_state|cluster_metadata)$`
+
 // FetchBytes is what all brokers together are asked for at once, for a buffer of so many bytes: a quarter of it.
 func FetchBytes(buffer int64) int64 { return min(max(buffer/4, fetchBytesMin), fetchBytesMax) }
 
@@ -98,7 +103,7 @@ func (c *Config) withDefaults() {
 }
 
 // options are the client options of the feed.
-func (f *Feed) options() []kgo.Opt {
+func (f *Feed) options(protocol Protocol) []kgo.Opt {
 	c := &f.config
 	opts := []kgo.Opt{
 		kgo.WithContext(f.life),
@@ -125,8 +130,13 @@ func (f *Feed) options() []kgo.Opt {
 		// New partitions, and new topics that an expression matches, are seen within this time.
 		kgo.MetadataMaxAge(metadataAge),
 	}
+	if protocol == Consumer {
+		opts = append(opts, kgo.ServerSideBalancer())
+	}
 	if c.Regex != "" {
-		return append(opts, kgo.ConsumeRegex(), kgo.ConsumeTopics(c.Regex))
+		// With something excluded, the client matches names itself and tells the brokers those that it found. Else a
+		// broker would match, Kafka's own topics too, and by another expression language than the documented one.
+		return append(opts, kgo.ConsumeRegex(), kgo.ConsumeTopics(c.Regex), kgo.ConsumeExcludeTopics(internalTopics))
 	}
 	return append(opts, kgo.ConsumeTopics(c.Topics...))
 }

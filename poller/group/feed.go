@@ -87,21 +87,20 @@ func New(c Config) *Feed {
 	return f
 }
 
-// Start joins the group and begins to fetch. It returns when the client is made; joining goes on behind it and shows in
-// Joined.
+// Start joins the group and begins to fetch. It returns at once: choosing a protocol, making the client and joining go on
+// behind it and show in Joined and Problem.
 func (f *Feed) Start(ctx context.Context) error {
 	return f.Begin(ctx, func(_ context.Context, run lifecycle.Run) error {
-		client, err := f.config.Dial(f.options()...)
-		if err != nil {
-			return err
-		}
-		f.client = client
-		close(f.made)
 		run.Go(func() error {
-			f.commitLoop(run.Fetching())
-			return nil
-		})
-		run.Go(func() error {
+			if !f.dial(run.Fetching()) {
+				f.close()
+				f.kill()
+				return nil
+			}
+			run.Go(func() error {
+				f.commitLoop(run.Fetching())
+				return nil
+			})
 			f.pollLoop(run.Fetching())
 			f.leave(run.Working())
 			return nil
@@ -110,17 +109,21 @@ func (f *Feed) Start(ctx context.Context) error {
 	})
 }
 
-// leave ends the membership in order: nothing is handed out any more, what is out settles or is cancelled when working
-// ends, what is settled is committed, and the group is told.
-func (f *Feed) leave(working context.Context) {
+// close has nothing handed out any more.
+func (f *Feed) close() {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.closed = true
 	for _, w := range f.waiters {
 		close(w.ch)
 	}
 	f.waiters = nil
-	f.mu.Unlock()
+}
 
+// leave ends the membership in order: nothing is handed out any more, what is out settles or is cancelled when working
+// ends, what is settled is committed, and the group is told.
+func (f *Feed) leave(working context.Context) {
+	f.close()
 	settled := func() bool { return len(f.leases) == 0 }
 	f.await(working, settled)
 	f.stopCalls()

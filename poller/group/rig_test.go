@@ -54,7 +54,7 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
 			return kgo.NewClient(append(opts, c.ClientOptions()...)...)
 		},
-		Metrics: metrics, Log: log,
+		Choose: protocol.choose, Metrics: metrics, Log: log,
 	}
 	if o.config != nil {
 		o.config(&config)

@@ -44,11 +44,16 @@ func TestStress(t *testing.T) {
 		length = d
 	}
 	t.Logf("SLUICE_STRESS_SEED=%d", seed)
-	s := &stress{
-		t: t, rnd: rand.New(rand.NewPCG(seed, 1)),
-		cluster: kafkatest.Fake(t, kafkatest.Options{Brokers: 3}), mood: rand.New(rand.NewPCG(seed, 2)),
+	for _, by := range []group.Protocol{group.Classic, group.Consumer} {
+		t.Run(by.String(), func(t *testing.T) {
+			protocol.is(t, by)
+			s := &stress{
+				t: t, rnd: rand.New(rand.NewPCG(seed, 1)),
+				cluster: kafkatest.Fake(t, kafkatest.Options{Brokers: 3}), mood: rand.New(rand.NewPCG(seed, 2)),
+			}
+			s.run(length)
+		})
 	}
-	s.run(length)
 }
 
 const stressPartitions = 12
@@ -142,6 +147,7 @@ func (s *stress) step() {
 		s.once(kmsg.OffsetCommit, func(req kmsg.Request) kmsg.Response { return refuseCommit(req, kerr.CoordinatorLoadInProgress) })
 	case 4:
 		s.once(kmsg.Heartbeat, forget)
+		s.once(kmsg.ConsumerGroupHeartbeat, forgetConsumer)
 	case 5:
 		if len(s.members) > 0 {
 			s.members[s.rnd.IntN(len(s.members))].pool.Resize(s.rnd.IntN(5))
@@ -218,6 +224,16 @@ func refuseCommit(req kmsg.Request, with *kerr.Error) kmsg.Response {
 func forget(req kmsg.Request) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.HeartbeatResponse)
 	resp.ErrorCode = kerr.UnknownMemberID.Code
+	return resp
+}
+
+// forgetConsumer has a member of the other protocol lose its session, or only its place in it.
+func forgetConsumer(req kmsg.Request) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.ConsumerGroupHeartbeatResponse)
+	resp.ErrorCode = kerr.UnknownMemberID.Code
+	if req.(*kmsg.ConsumerGroupHeartbeatRequest).MemberID[0]%2 == 0 {
+		resp.ErrorCode = kerr.FencedMemberEpoch.Code
+	}
 	return resp
 }
 

@@ -48,6 +48,7 @@ func TestBrokersThatDieLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	before := r.taken()
+	r.produce(6, 600) // what was there before may have been taken out of the buffer meanwhile
 	p.until("records flow again by themselves", time.Minute, func() bool { return r.taken() > before })
 	r.settled(3 * time.Minute)
 	if code := p.stop(); code != 0 {
@@ -86,6 +87,16 @@ func TestAnEvictedMemberLosesNothing(t *testing.T) {
 // evict has all members of a group leave it.
 func evict(t *testing.T, c *kafkatest.Cluster, group record.GroupID) {
 	t.Helper()
+	if described, err := c.Admin().DescribeConsumerGroups(t.Context(), string(group)); err == nil && described[string(group)].Err == nil {
+		for _, m := range described[string(group)].Members {
+			req := kmsg.NewPtrConsumerGroupHeartbeatRequest()
+			req.Group, req.MemberID, req.MemberEpoch = string(group), m.MemberID, -1 // it leaves
+			if _, err := req.RequestWith(t.Context(), c.Client()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
 	described, err := c.Admin().DescribeGroups(t.Context(), string(group))
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +107,9 @@ func evict(t *testing.T, c *kafkatest.Cluster, group record.GroupID) {
 		member := kmsg.NewLeaveGroupRequestMember()
 		member.MemberID = m.MemberID
 		req.Members = append(req.Members, member)
+	}
+	if len(req.Members) == 0 {
+		t.Errorf("group %s has no member to throw out", group)
 	}
 	if _, err := req.RequestWith(t.Context(), c.Client()); err != nil {
 		t.Fatal(err)

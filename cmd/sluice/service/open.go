@@ -101,7 +101,7 @@ func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.Feed
 		return nil, err
 	}
 	return &controller.Adapters{
-		Feed: group.New(o.feed(m, s)), Function: o.functions[m.Function], Gate: o.gates[m.Function], Destination: destination,
+		Feed: group.New(o.feed(m, client, s)), Function: o.functions[m.Function], Gate: o.gates[m.Function], Destination: destination,
 		Offsets: offsets, Explain: o.explain(m.Cluster), Close: func() {},
 	}, nil
 }
@@ -119,7 +119,7 @@ func (o *opener) explain(name mapping.ClusterName) func(error) (reason, hint str
 }
 
 // feed translates a mapping for its consumer group.
-func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
+func (o *opener) feed(m *mapping.Mapping, beside *kgo.Client, s controller.FeedSpec) group.Config {
 	c := group.Config{
 		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
 		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
@@ -133,6 +133,12 @@ func (o *opener) feed(m *mapping.Mapping, s controller.FeedSpec) group.Config {
 	}
 	if regex, ok := m.TopicRegex(); ok {
 		c.Topics, c.Regex = nil, regex
+	}
+	switch m.GroupProtocol {
+	case mapping.GroupAuto:
+		c.Choose = group.Auto(beside, c.Group)
+	case mapping.GroupConsumer:
+		c.Choose = group.Always(beside)
 	}
 	switch m.StartingPosition {
 	case mapping.Latest:
