@@ -12,6 +12,18 @@ import (
 // errNoAnswer is what is wrong with a partition that a broker said nothing about.
 var errNoAnswer = errors.New("its broker did not answer")
 
+// TopicError says that nothing is known of a topic.
+type TopicError struct {
+	Topic string
+	Err   error
+}
+
+// Error names the topic and the cause.
+func (e *TopicError) Error() string { return fmt.Sprintf("topic %s: %v", e.Topic, e.Err) }
+
+// Unwrap returns the cause.
+func (e *TopicError) Unwrap() error { return e.Err }
+
 // combine puts the answers together, partition by partition.
 func (a *answers) combine(start Start) (Reading, error) {
 	var (
@@ -20,7 +32,7 @@ func (a *answers) combine(start Start) (Reading, error) {
 	)
 	for tp := range a.seen() {
 		if tp.Partition < 0 { // how kadm marks a topic that could not be listed
-			unknown.add(fmt.Errorf("topic %s: %w", tp.Topic, a.errorOf(tp)))
+			unknown.add(&TopicError{Topic: tp.Topic, Err: a.errorOf(tp)})
 			continue
 		}
 		p, err := a.partition(tp, start)

@@ -216,20 +216,25 @@ func TestADeadBootstrapAddressBesideAGoodOne(t *testing.T) {
 			r.judge()
 		})
 	}
-	t.Run("all are dead", func(t *testing.T) {
-		r := newRig(t, c, 2, function.Script{})
-		p := start(t, strings.Replace(r.yaml(fast), "'"+c.Bootstrap()[0]+"'", "'127.0.0.1:1','localhost:2'", 1))
-		var st controller.MappingStatus
-		p.until("it says why", 20*time.Second, func() bool {
-			st = p.status()
-			return strings.Contains(st.NotReadyReason, "nothing listens")
-		})
-		for _, said := range []string{st.NotReadyReason, st.StateReason, st.LastProcessingResult} {
-			if !strings.Contains(said, "127.0.0.1:1, localhost:2") || !strings.Contains(said, "nothing listens") {
-				t.Errorf("it says %q; want the addresses and the cause", said)
+	for name, extra := range map[string]string{
+		"all are dead": fast,
+		"all are dead, and there is a destination": "destinationConfig: {onFailure: {destination: 'kafka://orders-dlq'}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, c, 2, function.Script{})
+			p := start(t, strings.Replace(r.yaml(extra), "'"+c.Bootstrap()[0]+"'", "'127.0.0.1:1','localhost:2'", 1))
+			var st controller.MappingStatus
+			p.until("it says why", 20*time.Second, func() bool {
+				st = p.status()
+				return strings.Contains(st.NotReadyReason, "nothing listens")
+			})
+			for _, said := range []string{st.NotReadyReason, st.StateReason, st.LastProcessingResult} {
+				if !strings.Contains(said, "127.0.0.1:1, localhost:2") || !strings.Contains(said, "nothing listens") {
+					t.Errorf("it says %q; want the addresses and the cause", said)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // scripted starts a function without a ledger.

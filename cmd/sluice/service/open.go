@@ -40,6 +40,7 @@ type opener struct {
 
 	mu        sync.Mutex
 	clients   map[mapping.ClusterName]*kgo.Client
+	dials     map[mapping.ClusterName]*dials // of those clients
 	producers map[mapping.ClusterName]*topic.Producer
 }
 
@@ -50,6 +51,7 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 		functions: make(map[mapping.FunctionName]*httpfn.Function),
 		gates:     make(map[mapping.FunctionName]*poller.Gate),
 		clients:   make(map[mapping.ClusterName]*kgo.Client),
+		dials:     make(map[mapping.ClusterName]*dials),
 		producers: make(map[mapping.ClusterName]*topic.Producer),
 	}
 	var wrong []error
@@ -106,13 +108,21 @@ func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.Feed
 	}, nil
 }
 
-// explain says an error of a cluster's clients in words, with the addresses where it is one of the way there.
+// explain says an error of a cluster's clients in words, with the addresses where it is one of the way there, and with
+// the topic where it is one of a topic.
 func (o *opener) explain(name mapping.ClusterName) func(error) (reason, hint string) {
 	servers := strings.Join(o.clusters[name].BootstrapServers, ", ")
+	o.mu.Lock()
+	d := o.dials[name]
+	o.mu.Unlock()
 	return func(err error) (string, string) {
+		err = d.cause(err)
 		reason, hint := kafka.Explain(err)
 		if kafka.Unreachable(err) {
 			reason += " (bootstrapServers " + servers + ")"
+		}
+		if unknown, ok := errors.AsType[*lag.TopicError](err); ok {
+			reason += " (" + unknown.Topic + ")"
 		}
 		return reason, hint
 	}
@@ -166,6 +176,10 @@ func (o *opener) destination(ctx context.Context, m *mapping.Mapping, source *kg
 	if err != nil {
 		return nil, err
 	}
+	sourceID, err := o.clusterID(ctx, m.Cluster, source)
+	if err != nil {
+		return nil, err
+	}
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	same, err := topic.SameTopic(asking, source, m.Reads, producer.Client(), address.Topic)
 	cancel()
@@ -180,10 +194,6 @@ func (o *opener) destination(ctx context.Context, m *mapping.Mapping, source *kg
 			"on-failure destination %s is a topic that the mapping reads, on the same cluster: it would be fed its own dead letters",
 			m.OnFailure.URI)}
 	}
-	sourceID, err := kafka.ClusterID(ctx, source)
-	if err != nil {
-		return nil, fmt.Errorf("id of cluster %s: %w", m.Cluster, err)
-	}
 	d, err := topic.New(topic.Config{
 		Producer: producer, Topic: address.Topic, Format: topic.Format(m.OnFailure.Format), Mapping: string(m.Name),
 		FunctionARN: o.functionARN(m), Source: o.source(m), SourceClusterID: sourceID,
@@ -195,7 +205,28 @@ func (o *opener) destination(ctx context.Context, m *mapping.Mapping, source *kg
 	return d, nil
 }
 
-// askTimeout bounds each question about a destination's cluster at start.
+// clusterID asks for the cluster's id. Where it cannot be connected to, it says so soon; where it is only slow, it waits.
+func (o *opener) clusterID(ctx context.Context, name mapping.ClusterName, client *kgo.Client) (string, error) {
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	id, err := kafka.ClusterID(asking, client)
+	cancel()
+	o.mu.Lock()
+	d := o.dials[name]
+	o.mu.Unlock()
+	if errors.Is(err, context.DeadlineExceeded) && d.cause(err) == err {
+		id, err = kafka.ClusterID(ctx, client)
+	}
+	switch {
+	case err == nil:
+		return id, nil
+	case kafka.Unreachable(err):
+		reason, hint := o.explain(name)(err)
+		return "", fmt.Errorf("cluster %s: %s; %s", name, reason, hint)
+	}
+	return "", fmt.Errorf("id of cluster %s: %w", name, err)
+}
+
+// askTimeout bounds each question about a destination at start, and the first one for a cluster's id.
 const askTimeout = 3 * time.Second
 
 // check warns of a destination that is not ready; dead letters are held back until it is.
@@ -222,11 +253,12 @@ func (o *opener) client(name mapping.ClusterName) (*kgo.Client, error) {
 	if c := o.clients[name]; c != nil {
 		return c, nil
 	}
-	c, err := kafka.NewClient(o.clusters[name], o.options.Log)
+	d := &dials{}
+	c, err := kafka.NewClient(o.clusters[name], o.options.Log, kgo.WithHooks(d))
 	if err != nil {
 		return nil, err
 	}
-	o.clients[name] = c
+	o.clients[name], o.dials[name] = c, d
 	return c, nil
 }
 
