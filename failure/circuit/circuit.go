@@ -51,6 +51,7 @@ type Circuit struct {
 	pause   time.Duration
 	since   time.Time // of the outage
 	cause   Failure   // of the outage
+	refused bool      // the cause: there was no connection
 
 	// successes counts calls that the function has taken.
 	successes uint64
@@ -154,7 +155,7 @@ func (c *Circuit) Leave(now time.Time, jitter float64, p Pass, call Call) (outag
 	case Throttled:
 		c.throttle(now, call.RetryAfter)
 	case Unreachable:
-		c.open(now, jitter, p, call.Failure)
+		c.open(now, jitter, p, call)
 		return true
 	case Failed:
 		return c.failed(now, jitter, p, call)
@@ -178,7 +179,7 @@ func (c *Circuit) succeeded(r Result) {
 }
 
 func (c *Circuit) close() {
-	c.state, c.pause, c.since, c.cause = Closed, 0, time.Time{}, Failure{}
+	c.state, c.pause, c.since, c.cause, c.refused = Closed, 0, time.Time{}, Failure{}, false
 }
 
 // throttle lowers the limit. A function that throttles is there: that ends an outage.
@@ -201,18 +202,19 @@ func (c *Circuit) throttle(now time.Time, retryAfter time.Duration) {
 const throttleRound = 100 * time.Millisecond
 
 func (c *Circuit) failed(now time.Time, jitter float64, p Pass, call Call) (outage bool) {
-	if c.state != Closed {
-		c.open(now, jitter, p, call.Failure)
+	// A probe that was sent has reached the function: if that was all that was wrong, the batch is judged as any other.
+	// Else a record that kills the function would be an outage for ever, in which it is tried as a probe.
+	if c.state != Closed && !(p.probe && c.refused) {
+		c.open(now, jitter, p, call)
 		return true
 	}
-	if !c.limits.OutageProtection || c.suspect(call.Runs) {
-		return false
+	alike := c.limits.OutageProtection && !c.suspect(call.Runs) && c.evidence.add(call.Failure, call.Runs) >= batchesAlike
+	if alike {
+		c.open(now, jitter, p, call)
+		return true
 	}
-	if c.evidence.add(call.Failure, call.Runs) < batchesAlike {
-		return false
-	}
-	c.open(now, jitter, p, call.Failure)
-	return true
+	c.close()
+	return false
 }
 
 // batchesAlike is how many different batches must fail alike, with no success between them, to make an outage (product
@@ -238,7 +240,7 @@ func Suspect(run *record.Run, successes uint64) bool {
 
 // open begins an outage, or prolongs it when the probe failed. What was called before it began and fails now adds
 // nothing.
-func (c *Circuit) open(now time.Time, jitter float64, p Pass, f Failure) {
+func (c *Circuit) open(now time.Time, jitter float64, p Pass, call Call) {
 	switch {
 	case c.state == Closed:
 		c.since, c.pause = now, probeFirst
@@ -247,7 +249,7 @@ func (c *Circuit) open(now time.Time, jitter float64, p Pass, f Failure) {
 	default:
 		return
 	}
-	c.cause, c.state = f, Open
+	c.cause, c.refused, c.state = call.Failure, call.Result == Unreachable, Open
 	c.probeAt = now.Add(c.pause/2 + time.Duration(jitter*float64(c.pause/2)))
 }
 
