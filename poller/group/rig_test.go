@@ -38,6 +38,7 @@ type options struct {
 	pollers int
 	dest    failure.Destination
 	partial bool
+	rand    func() float64 // of the pauses; rand.Float64 if nil
 }
 
 // join starts a member on the cluster.
@@ -59,6 +60,9 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 	if o.config != nil {
 		o.config(&config)
 	}
+	if o.rand == nil {
+		o.rand = rand.Float64
+	}
 	feed := group.New(config)
 	if err := feed.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -66,7 +70,7 @@ func join(t *testing.T, c *kafkatest.Cluster, id string, topics []string, fn inv
 	pool := poller.NewPool(poller.Config{
 		Mapping: id, Feed: feed, Function: fn, Gate: config.Gate, Encoder: encoder, BatchBytesMax: config.Limits.BatchBytes,
 		Buffers: invoke.NewBuffers(1 << 20), Policy: &o.policy, PartialResponses: o.partial, Destination: o.dest,
-		Concurrency: 5, Metrics: metrics, Watch: &poller.Watch{}, Log: log, Rand: rand.Float64,
+		Concurrency: 5, Metrics: metrics, Watch: &poller.Watch{}, Log: log, Rand: o.rand,
 	})
 	pool.Resize(max(1, o.pollers))
 	m := &member{t: t, feed: feed, pool: pool, metrics: metrics}
