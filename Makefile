@@ -48,9 +48,13 @@ bench: ## measure (25 minutes), into docs/bench.json and docs/PERFORMANCE.md; AR
 bench-compare: ## measure and show what became slower than docs/bench.json; ARGS='-only throughput -scale 0.3'
 	go run ./test/bench -compare docs/bench.json $(ARGS)
 
-soak: ## long runs on a real Kafka (an hour)
+# What the soak runs; make soak SOAK=TestTenMinutesAway runs that alone.
+SOAK ?= TestKillsAndRebalancesLoseNothing|TestBrokersThatMoveAndHangLoseNothing|TestABadNetworkLosesNothing|TestTenMinutesAway|TestARecordThatKillsTheFunctionOnRealKafka|TestHalfAMillionRecordsAtFullSpeed|TestSuiteOnOtherVersions
+
+soak: ## bad days at full scale on a real Kafka (45 minutes); WRITE=1 enters the results in docs/RELIABILITY.md
 	go run ./test/kafkatest/cmd/kafka-up -fetch
-	go test -tags 'real soak' -count 1 -p 1 -v -timeout 60m $$(tools/tagged.sh soak)
+	$(if $(WRITE),SLUICE_SOAK_WRITE='$(CURDIR)/docs/RELIABILITY.md' )go test -tags 'real soak' -count 1 -p 1 -v -timeout 60m \
+		-run '^($(SOAK))$$' $$(tools/tagged.sh soak)
 
 clean: ## remove what make built
 	rm -rf bin

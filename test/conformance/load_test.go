@@ -113,3 +113,28 @@ func (r *rig) flowing(what string, within time.Duration) time.Duration {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// moving waits until something of every partition is taken, and says how long that took.
+func (r *rig) moving(what string, within time.Duration) time.Duration {
+	r.t.Helper()
+	_, before := r.ledger.Progress()
+	began := time.Now()
+	for {
+		var still []int32
+		_, now := r.ledger.Progress()
+		for p := range r.partitions {
+			tp := record.TopicPartition{Topic: r.topic, Partition: p}
+			if now[tp].Taken == before[tp].Taken {
+				still = append(still, p)
+			}
+		}
+		took := time.Since(began)
+		switch {
+		case len(still) == 0:
+			return took
+		case took > within:
+			r.t.Fatalf("%s, after %s nothing was taken of partitions %v", what, within, still)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

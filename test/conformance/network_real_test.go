@@ -45,22 +45,24 @@ func TestABadNetworkLosesNothing(t *testing.T) {
 
 	c := kafkatest.Shared(t)
 	r := newRig(t, c, partitions, function.Script{Delay: 5 * time.Millisecond})
-	way, err := network.Open("127.0.0.1:0", strings.TrimSuffix(strings.TrimPrefix(r.function.URL(), "http://"), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(way.Close)
-	r.bootstrap, r.url = c.Proxied(), "http://"+way.Address()+"/"
+	way := r.between()
+	r.bootstrap = c.Proxied()
 	l := r.load(400)
 	yaml := strings.Replace(r.yaml(fast, "batchSize: 20", quick, unlimited), "timeout: 5s", "timeout: 2s", 1)
 	p := start(t, yaml)
 	r.flowing("at the start", time.Minute)
 
+	began := time.Now()
+	var longest time.Duration
+	var worst string
 	for round := range badNetwork.rounds {
 		trials := append(trialsOf("kafka", c.Links()), trialsOf("function", []*network.Link{way})...)
 		rnd.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
 		for _, trial := range trials {
 			took := trial.run(t, r, rnd)
+			if took > longest {
+				longest, worst = took, trial.fault.Name+" at "+trial.where
+			}
 			t.Logf("round %d: %-8s %-10s %4.1f s, all partitions back after %.2f s", round+1, trial.where, trial.fault, trial.lasts.Seconds(), took.Seconds())
 		}
 	}
@@ -69,7 +71,10 @@ func TestABadNetworkLosesNothing(t *testing.T) {
 	if code := p.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	r.judge()
+	report := r.judge()
+	result(t, c, soakRow{run: "a bad network", took: time.Since(began), what: fmt.Sprintf(
+		"%d × each of 9 faults on the way to Kafka and to the function, of %s at most; all partitions read again within %.1f s (%s)",
+		badNetwork.rounds, badNetwork.long, longest.Seconds(), worst)}, report)
 }
 
 func trialsOf(where string, links []*network.Link) []trial {

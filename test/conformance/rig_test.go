@@ -15,6 +15,7 @@ import (
 	"github.com/sluicehq/sluice/test/function"
 	"github.com/sluicehq/sluice/test/kafkatest"
 	"github.com/sluicehq/sluice/test/ledger"
+	"github.com/sluicehq/sluice/test/network"
 )
 
 // rig is one mapping's world: topics, a function, and the ledger that judges.
@@ -29,6 +30,8 @@ type rig struct {
 	// bootstrap and url are what Sluice is told: the cluster's and the function's own, if nothing stands in between.
 	bootstrap []string
 	url       string
+	// notes are what the run has to tell of itself.
+	notes []string
 }
 
 // rigs counts, so that each has topics of its own.
@@ -56,6 +59,26 @@ func (r *rig) serve(script function.Script) {
 	}
 	r.function, r.url = fn, fn.URL()
 	r.t.Cleanup(func() { _ = fn.Close() })
+}
+
+// between puts a network of ours between Sluice and the function.
+func (r *rig) between() *network.Link {
+	r.t.Helper()
+	way, err := network.Open("127.0.0.1:0", strings.TrimSuffix(strings.TrimPrefix(r.function.URL(), "http://"), "/"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(way.Close)
+	r.url = "http://" + way.Address() + "/"
+	return way
+}
+
+// note logs something that belongs into a line about the run.
+func (r *rig) note(format string, args ...any) {
+	r.t.Helper()
+	text := fmt.Sprintf(format, args...)
+	r.notes = append(r.notes, text)
+	r.t.Log(text)
 }
 
 // yaml is a configuration of the one mapping; extra lines belong to the mapping, indented by nothing.

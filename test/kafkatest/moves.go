@@ -3,6 +3,7 @@ package kafkatest
 import (
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -42,4 +43,21 @@ func (c *Cluster) MoveLeaders(topics ...string) {
 	c.must("reassign partitions", errors.Join(err, changed.Error()))
 	_, err = c.Admin().ElectLeaders(ctx, kadm.ElectPreferredReplica, listed.TopicsSet())
 	c.must("elect the preferred leaders", err)
+}
+
+// AllDown kills all brokers, and starts them again when meanwhile returns. It returns when they answer.
+func (c *Cluster) AllDown(meanwhile func()) {
+	c.t.Helper()
+	brokers := c.mustReal("AllDown").Brokers()
+	for id := 1; id <= brokers; id++ {
+		c.Kill(id)
+	}
+	meanwhile()
+	errs := make([]error, brokers)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = c.real.Restart(c.t.Context(), i+1) }) // a broker answers when most of them run
+	}
+	wg.Wait()
+	c.must("restart all brokers", errors.Join(errs...))
 }

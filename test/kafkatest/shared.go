@@ -15,29 +15,36 @@ import (
 	"github.com/sluicehq/sluice/test/kafkatest/broker"
 )
 
-// shared is the one Kafka of this test binary that its tests may have in common.
-var shared struct {
-	main bool // Main runs
+// sharing says that Main runs.
+var sharing bool
+
+// common is a Kafka that the tests of this binary have in common.
+type common struct {
 	once sync.Once
 	dir  string
 	real *broker.Cluster
 	err  error
 }
 
-// Main runs the tests of a binary that uses Shared, and stops the shared Kafka afterwards:
+// one and three are those of as many brokers.
+var one, three common
+
+// Main runs the tests of a binary that uses Shared or SharedThree, and stops the shared Kafkas afterwards:
 //
 //	func TestMain(m *testing.M) { kafkatest.Main(m) }
 func Main(m *testing.M) {
-	shared.main = true
+	sharing = true
 	code := m.Run()
-	if shared.real != nil {
-		if err := shared.real.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop kafka:", err)
-			code = 1
+	for _, k := range []*common{&one, &three} {
+		if k.real != nil {
+			if err := k.real.Close(); err != nil {
+				fmt.Fprintln(os.Stderr, "stop kafka:", err)
+				code = 1
+			}
 		}
-	}
-	if shared.dir != "" {
-		_ = os.RemoveAll(shared.dir)
+		if k.dir != "" {
+			_ = os.RemoveAll(k.dir)
+		}
 	}
 	os.Exit(code)
 }
@@ -46,17 +53,36 @@ func Main(m *testing.M) {
 // it. It needs Main. Names of topics and groups should come from Name.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
-	if !shared.main {
-		t.Fatal("kafkatest.Shared needs func TestMain(m *testing.M) { kafkatest.Main(m) } in this package")
+	return one.get(t, 1)
+}
+
+// SharedThree is Shared with three brokers, for tests that do not run beside others. Brokers that an earlier test left
+// dead or frozen run again.
+func SharedThree(t testing.TB) *Cluster {
+	t.Helper()
+	c := three.get(t, 3)
+	for id := 1; id <= 3; id++ {
+		if !c.real.Running(id) {
+			c.Restart(id)
+		}
+		c.Thaw(id)
 	}
-	shared.once.Do(func() {
-		shared.dir = scratch(t)
-		shared.real, shared.err = start(context.Background(), Options{Proxied: true}, shared.dir)
+	return c
+}
+
+func (k *common) get(t testing.TB, brokers int) *Cluster {
+	t.Helper()
+	if !sharing {
+		t.Fatal("a shared Kafka needs func TestMain(m *testing.M) { kafkatest.Main(m) } in this package")
+	}
+	k.once.Do(func() {
+		k.dir = scratch(t)
+		k.real, k.err = start(context.Background(), Options{Brokers: brokers, Proxied: true}, k.dir)
 	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	if k.err != nil {
+		t.Fatal(k.err)
 	}
-	return serve(t, shared.real)
+	return serve(t, k.real)
 }
 
 // scratchPrefix begins the names of scratch folders; the id of the process that made it follows.

@@ -215,7 +215,7 @@ func (c *Cluster) Stop(ctx context.Context, id int) error {
 
 // Restart starts a broker that was killed or stopped, on its old ports and data, and returns when it answers.
 func (c *Cluster) Restart(ctx context.Context, id int) error {
-	if c.running(id) {
+	if c.Running(id) {
 		return fmt.Errorf("broker %d is running", id)
 	}
 	if err := c.launch(id); err != nil {
@@ -224,7 +224,8 @@ func (c *Cluster) Restart(ctx context.Context, id int) error {
 	return c.waitReady(ctx)
 }
 
-func (c *Cluster) running(id int) bool {
+// Running reports whether a broker was started and not killed or stopped since.
+func (c *Cluster) Running(id int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.processes[id] != nil

@@ -18,7 +18,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	for _, n := range c.nodes {
-		if !c.running(n.id) {
+		if !c.Running(n.id) {
 			continue
 		}
 		if err := c.waitNode(ctx, n); err != nil {
