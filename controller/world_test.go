@@ -165,13 +165,14 @@ func (f *feed) Acquire(ctx context.Context, free *atomic.Int32) (*poller.Lease, 
 	}
 }
 
-func (f *feed) Settle(l *poller.Lease, retry [][]record.Run) {
+func (f *feed) Settle(l *poller.Lease, retry [][]record.Run, _ *atomic.Int32) *poller.Lease {
 	l.Cancel()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	settled, _ := f.set.Settle(l.Lease, retry, time.Now())
 	f.done.Add(int64(settled))
 	f.change()
+	return nil
 }
 
 func (f *feed) Joined() bool { return f.joined.Load() }

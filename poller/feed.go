@@ -18,7 +18,10 @@ type Feed interface {
 	Acquire(ctx context.Context, free *atomic.Int32) (*Lease, error)
 	// Settle ends a lease: retry[i] is what has to come again of the lease's i-th run, everything else of it has
 	// its outcome. A nil or short retry settles the rest.
-	Settle(l *Lease, retry [][]record.Run)
+	//
+	// Where free is not nil, the caller wants to go on: Settle returns the batch that is due next, before those who wait
+	// get theirs, or nil if none is. It is a lease like Acquire's.
+	Settle(l *Lease, retry [][]record.Run, free *atomic.Int32) *Lease
 }
 
 // Lease is a batch that is out, with the permission to call the function.

@@ -105,13 +105,14 @@ func (m *memory) wake() {
 	m.mu.Unlock()
 }
 
-// Settle is Feed's.
-func (m *memory) Settle(l *Lease, retry [][]record.Run) {
+// Settle is Feed's. It has the slot wait for the next batch.
+func (m *memory) Settle(l *Lease, retry [][]record.Run, _ *atomic.Int32) *Lease {
 	l.Cancel()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.set.Settle(l.Lease, retry, time.Now())
 	m.change()
+	return nil
 }
 
 func (m *memory) left() int {

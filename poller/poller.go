@@ -49,12 +49,15 @@ type Config struct {
 type poller struct {
 	*Config
 	// turn is held by the slot that acquires.
-	turn   chan struct{}
-	budget scaling.Bucket // guarded by turn
-	free   atomic.Int32   // slots that are not carrying a batch
-	slots  atomic.Int32   // slots that were started
-	wg     sync.WaitGroup
-	stop   context.CancelFunc
+	turn  chan struct{}
+	free  atomic.Int32 // slots that are not carrying a batch
+	slots atomic.Int32 // slots that were started
+
+	mu     sync.Mutex
+	budget scaling.Bucket // guarded by mu
+
+	wg   sync.WaitGroup
+	stop context.CancelFunc
 }
 
 // start starts a poller with one slot; the others follow when they are needed.
@@ -84,7 +87,9 @@ func (p *poller) slot(ctx context.Context) {
 			p.slots.Add(-1)
 			return
 		}
-		p.process(l, &b)
+		for l != nil {
+			l = p.process(ctx, l, &b)
+		}
 		p.free.Add(1)
 	}
 }
@@ -104,17 +109,40 @@ func (p *poller) next(ctx context.Context) *Lease {
 	if err != nil {
 		return nil
 	}
-	p.budget.Charge(time.Now(), l.Bytes)
+	p.charge(l)
 	if p.free.Add(-1) == 0 && int(p.slots.Load()) < p.Concurrency {
 		p.grow(ctx)
 	}
 	return l
 }
 
+// again is what a slot that has carried a batch asks for the next one with: it goes on by itself as long as there are
+// batches and budget, because to hand each over to the slot that waits would cost two changes of goroutine. nil if it may
+// not. The slot that waits may still get one that the budget does not cover; it is charged all the same.
+func (p *poller) again(ctx context.Context) *atomic.Int32 {
+	if ctx.Err() != nil || p.ready() > 0 {
+		return nil
+	}
+	return &p.free
+}
+
+func (p *poller) charge(l *Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.budget.Charge(time.Now(), l.Bytes)
+}
+
+// ready says how long the budget is still in debt.
+func (p *poller) ready() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.budget.Ready(time.Now())
+}
+
 // afford waits until the budget is out of debt.
 func (p *poller) afford(ctx context.Context) bool {
 	for {
-		wait := p.budget.Ready(time.Now())
+		wait := p.ready()
 		if wait <= 0 {
 			return ctx.Err() == nil
 		}

@@ -60,8 +60,9 @@ func (b *batch) decided(i int, d failure.Decision) {
 	}
 }
 
-// process carries one batch from lease to settlement.
-func (p *poller) process(l *Lease, b *batch) {
+// process carries one batch from lease to settlement, and returns the one that the slot is to go on with; nil if it is to
+// wait for its turn, for budget or for a batch.
+func (p *poller) process(ctx context.Context, l *Lease, b *batch) *Lease {
 	b.reset(l)
 	p.screen(b)
 	if len(b.runs) > 0 {
@@ -76,7 +77,11 @@ func (p *poller) process(l *Lease, b *batch) {
 	for i := range b.retry {
 		sortRuns(b.retry[i])
 	}
-	p.Feed.Settle(l, b.retry)
+	next := p.Feed.Settle(l, b.retry, p.again(ctx))
+	if next != nil {
+		p.charge(next)
+	}
+	return next
 }
 
 // screen takes out what the function must not see: records over their age, and runs that were given up before and

@@ -65,21 +65,30 @@ func (f *Feed) hand(w *waiter, l *poller.Lease) (*poller.Lease, error) {
 // serve hands out what is due to those who wait, and sets the timer for what will be. The caller holds mu.
 func (f *Feed) serve(now time.Time) {
 	for len(f.waiters) > 0 {
-		pass, ok, at := f.config.Gate.Enter(now, f.turn)
-		if !ok {
-			f.arm(now, at)
-			return
-		}
-		l, at := f.set.Acquire(now, f.slots())
+		l := f.due(now, f.slots())
 		if l == nil {
-			f.config.Gate.Cancel(pass)
-			f.arm(now, at)
 			return
 		}
 		w := f.waiters[0]
 		f.waiters = slices.Delete(f.waiters, 0, 1)
-		w.ch <- f.lend(now, l, pass)
+		w.ch <- l
 	}
+}
+
+// due is the next batch that may go out now, or nil; then the timer is set for the next that will be. The caller holds mu.
+func (f *Feed) due(now time.Time, slots int) *poller.Lease {
+	pass, ok, at := f.config.Gate.Enter(now, f.turn)
+	if !ok {
+		f.arm(now, at)
+		return nil
+	}
+	l, at := f.set.Acquire(now, slots)
+	if l == nil {
+		f.config.Gate.Cancel(pass)
+		f.arm(now, at)
+		return nil
+	}
+	return f.lend(now, l, pass)
 }
 
 // slots is how many invocations could start at once.
@@ -137,7 +146,7 @@ func (f *Feed) tick() {
 }
 
 // Settle is poller.Feed's.
-func (f *Feed) Settle(l *poller.Lease, retry [][]record.Run) {
+func (f *Feed) Settle(l *poller.Lease, retry [][]record.Run, free *atomic.Int32) (next *poller.Lease) {
 	l.Cancel()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,10 +166,14 @@ func (f *Feed) Settle(l *poller.Lease, retry [][]record.Run) {
 			f.unpause(l.Runs[i].TopicPartition)
 		}
 	}
+	if free != nil && !f.closed {
+		next = f.due(now, f.slots()+1)
+	}
 	f.serve(now)
 	if f.changed != nil {
 		close(f.changed)
 		f.changed = nil
 	}
 	signal(f.hungry)
+	return next
 }
