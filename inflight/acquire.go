@@ -102,13 +102,12 @@ func (s *Set) gather(w *window, partitions int) *Lease {
 	l.Encoded = int64(s.sizes.Event)
 	left := room{records: s.limits.BatchRecords, bytes: s.limits.BatchBytes - l.Encoded, empty: true}
 	for ; w != nil && partitions > 0 && left.records > 0; partitions-- {
+		if !left.empty && int64(w.runOverhead+s.sizes.Record(w.at(0))) > left.bytes {
+			break // it keeps its place: the next batch begins with it
+		}
 		next := w.succ
 		s.unlist(w)
 		run, bytes, encoded := w.take(left, s.sizes.Record)
-		if len(run.Records) == 0 { // no room for its first record
-			s.relist(w)
-			break
-		}
 		l.Bytes += bytes
 		l.Encoded += encoded
 		left = room{records: left.records - len(run.Records), bytes: left.bytes - encoded}
