@@ -35,8 +35,11 @@ type FeedSpec struct {
 	Limits       inflight.Limits
 	Sizes        inflight.Sizes
 	DrainTimeout time.Duration
-	Metrics      *metric.Mapping
-	Log          *slog.Logger
+	// Recreated are topics that were deleted and created anew, with the ids that they had: what the mapping's feed
+	// before this one told.
+	Recreated map[string]string
+	Metrics   *metric.Mapping
+	Log       *slog.Logger
 }
 
 // Adapters are the ends of a mapping in this process.
@@ -71,6 +74,16 @@ type Feed interface {
 	Probe(ctx context.Context, tps []record.TopicPartition) error
 	// States describes the windows of the partitions that are ours.
 	States() []inflight.State
+	// Lapsed is closed when the feed cannot go on: a topic of its was deleted and created anew. It is to be stopped, and
+	// the next one told what Recreated says.
+	Lapsed() <-chan struct{}
+	// Recreated are the topics that were created anew, with the ids that they had.
+	Recreated() map[string]string
+	// Absent are the topics that do not exist; Stopped those that were created anew and are therefore not read.
+	Absent() []string
+	Stopped() []string
+	// Refresh has the feed look for new topics and partitions now.
+	Refresh()
 }
 
 // OffsetReader reads the offsets of a mapping's group and its topics' partitions. An error means that nothing is

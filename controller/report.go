@@ -94,6 +94,8 @@ func (r *runner) ready(now time.Time) (ok bool, reason string) {
 		return false, r.problem
 	case r.adapters == nil:
 		return false, "starting"
+	case r.topicProblem() != "":
+		return false, r.topicProblem()
 	case !r.adapters.Feed.Joined():
 		return false, r.notJoined()
 	case r.watch.Held() != "" && r.seen.owes():
@@ -200,8 +202,10 @@ func (r *runner) report(now time.Time) MappingStatus {
 	}
 	st.LastProcessingResult, st.StateReason = r.result()
 	st.Ready, st.NotReadyReason = r.ready(now)
+	st.Counts.Settled = r.settled
 	if r.pool != nil {
-		st.Pollers.Now, st.Counts.Settled = r.pool.Size(), r.adapters.Feed.Settled()
+		st.Pollers.Now = r.pool.Size()
+		st.Counts.Settled += r.adapters.Feed.Settled()
 	}
 	if r.seen.lagKnown {
 		lag := r.seen.lag
@@ -222,6 +226,8 @@ func (r *runner) result() (result, reason string) {
 	switch problem := r.kafkaProblem(); {
 	case r.problem != "":
 		return "PROBLEM: " + r.problem, r.problem
+	case r.topicProblem() != "":
+		return "PROBLEM: " + r.topicProblem(), r.topicProblem()
 	case problem != "":
 		return "PROBLEM: " + problem, problem
 	}

@@ -36,6 +36,7 @@ type runner struct {
 	pool     *poller.Pool
 	seen     seen
 	told     string     // the trouble with the cluster that was logged last
+	settled  int64      // by feeds before the present one
 	history  []Decision // the newest last, at most historyMax
 	targets  map[record.TopicPartition]record.Offset
 }
@@ -78,9 +79,17 @@ func (r *runner) Start(ctx context.Context) error {
 			return nil
 		}
 		run.Go(func() error {
-			if r.open(run.Fetching()) {
-				r.step(mapping.Done)
+			var recreated map[string]string
+			for first := true; r.open(run.Fetching(), recreated); first = false {
+				if first {
+					r.step(mapping.Done)
+				}
 				r.tick(run.Fetching())
+				if run.Fetching().Err() != nil {
+					break
+				}
+				recreated = r.adapters.Feed.Recreated()
+				r.reopen(run.Working())
 			}
 			r.close(run.Working())
 			return nil
@@ -97,14 +106,16 @@ const (
 	openTimeout = 15 * time.Second
 )
 
-// open makes and starts the adapters, again and again until it succeeds or ctx ends.
-func (r *runner) open(ctx context.Context) bool {
+// open makes and starts the adapters, again and again until it succeeds or ctx ends. recreated is what the feed before
+// told.
+func (r *runner) open(ctx context.Context, recreated map[string]string) bool {
 	encoder := r.options.Opener.Encoder(r.m)
 	for pause := openPause; ; pause = min(2*pause, openPauseMax) {
 		bounded, cancel := context.WithTimeout(ctx, openTimeout)
 		a, err := r.options.Opener.Open(bounded, r.m, FeedSpec{
 			Limits: limitsOf(r.m), Sizes: sizesOf(encoder), DrainTimeout: r.options.DrainTimeout,
-			Metrics: r.metrics, Log: r.log,
+			Recreated: recreated,
+			Metrics:   r.metrics, Log: r.log,
 		})
 		cancel()
 		if err == nil {
@@ -151,6 +162,18 @@ func (r *runner) opened(a *Adapters, encoder poller.Encoder) {
 		Metrics: r.metrics, Watch: &r.watch, Log: r.log, Rand: rand.Float64,
 	})
 	r.pool.Resize(r.scaler.Count())
+}
+
+// reopen closes a feed that has lapsed, as at a stop: what is out may settle for the drain time.
+func (r *runner) reopen(working context.Context) {
+	ctx, cancel := context.WithTimeout(working, r.options.DrainTimeout)
+	defer cancel()
+	r.close(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settled += r.adapters.Feed.Settled()
+	r.adapters, r.pool = nil, nil
+	r.seen.partitions = nil
 }
 
 // close stops in order: pollers first, so that what is out settles while the feed still commits, then the feed. When

@@ -135,7 +135,9 @@ func TestARecordThatHangsTurnsReadinessRed(t *testing.T) {
 					t.Errorf("ready: %t %v", ok, reasons)
 				}
 				end()
+				w.mu.Lock()
 				w.function = nil
+				w.mu.Unlock()
 				stop(t, c)
 			})
 		})

@@ -19,10 +19,12 @@ const (
 	samples  = 10
 )
 
-// tick reads and decides once an interval until ctx ends.
+// tick reads and decides once an interval until ctx ends or the feed has lapsed.
 func (r *runner) tick(ctx context.Context) {
 	var background sync.WaitGroup
 	defer background.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	offsets := r.watchOffsets(ctx, &background)
 	every := time.NewTicker(interval / samples)
 	defer every.Stop()
@@ -30,6 +32,8 @@ func (r *runner) tick(ctx context.Context) {
 	for {
 		select {
 		case <-every.C:
+		case <-r.adapters.Feed.Lapsed():
+			return
 		case <-ctx.Done():
 			return
 		}
@@ -59,11 +63,15 @@ func (r *runner) watchOffsets(ctx context.Context, background *sync.WaitGroup) f
 	var mu sync.Mutex
 	var last reading
 	background.Go(func() {
+		var seen layout
 		for ctx.Err() == nil {
 			bounded, cancel := context.WithTimeout(ctx, offsetTimeout)
 			offsets, err := r.adapters.Offsets.Read(bounded)
 			cancel()
 			r.probe(ctx, offsets)
+			if seen.changed(offsets, err) {
+				r.adapters.Feed.Refresh()
+			}
 			mu.Lock()
 			last = reading{offsets, err, time.Now()}
 			mu.Unlock()
@@ -78,6 +86,31 @@ func (r *runner) watchOffsets(ctx context.Context, background *sync.WaitGroup) f
 		defer mu.Unlock()
 		return last
 	}
+}
+
+// layout is which partitions there were at the last reading of offsets, and how long their logs.
+type layout struct {
+	ends   map[record.TopicPartition]Offsets
+	failed bool
+}
+
+// changed takes a reading and says whether topics or partitions may have come, gone, or been made anew since the one
+// before. The feed's own client would notice much later: it asks for metadata every half a minute.
+func (l *layout) changed(offsets []Offsets, err error) bool {
+	failed := l.failed
+	if l.failed = err != nil; err != nil {
+		return !failed && l.ends != nil
+	}
+	before := l.ends
+	l.ends = make(map[record.TopicPartition]Offsets, len(offsets))
+	changed := before != nil && len(before) != len(offsets)
+	for i := range offsets {
+		o := &offsets[i]
+		was, known := before[o.TopicPartition]
+		changed = changed || before != nil && !known || o.End < was.End || known && o.Committed < 0 && was.Committed >= 0
+		l.ends[o.TopicPartition] = *o
+	}
+	return changed
 }
 
 // probeAfter is how long a partition may seem to have lag, with nothing in its window, before it is looked at.
@@ -135,7 +168,7 @@ type rates struct {
 // look takes one reading, keeps the pollers that the scaler wants, and publishes what it saw.
 func (r *runner) look(now time.Time, rd reading, busy float64) {
 	snap := r.metrics.Snapshot()
-	settled := r.adapters.Feed.Settled()
+	settled := r.settled + r.adapters.Feed.Settled()
 	in := scaling.Reading{
 		InFlight: snap.InFlightRecords, Settled: settled, Bytes: snap.AcquiredBytes,
 		Pollers: r.pool.Size(), BusySlots: busy,

@@ -29,6 +29,8 @@ type world struct {
 	others   []controller.Offsets // of partitions that other processes own
 	feed     *feed
 	lagErr   error
+	spec     controller.FeedSpec                             // of the last Open
+	change   func([]controller.Offsets) []controller.Offsets // what Read says instead
 	function func(ctx context.Context, req *invoke.Request) (invoke.Response, error)
 }
 
@@ -43,6 +45,7 @@ func (w *world) Open(_ context.Context, _ *mapping.Mapping, s controller.FeedSpe
 		return nil, w.openErr
 	}
 	w.opened++
+	w.spec = s
 	w.feed = newFeed(s)
 	w.feed.add(w.backlog)
 	return &controller.Adapters{
@@ -61,8 +64,11 @@ func (w *world) get() *feed {
 
 // Invoke is invoke.Function's.
 func (w *world) Invoke(ctx context.Context, req *invoke.Request) (invoke.Response, error) {
-	if w.function != nil {
-		return w.function(ctx, req)
+	w.mu.Lock()
+	function := w.function
+	w.mu.Unlock()
+	if function != nil {
+		return function(ctx, req)
 	}
 	return invoke.Response{Status: 200}, nil
 }
@@ -74,7 +80,7 @@ func (w *world) Read(context.Context) ([]controller.Offsets, error) {
 	if w.lagErr != nil {
 		return nil, w.lagErr
 	}
-	return append(w.feed.offsets(), w.others...), nil
+	return w.changed(append(w.feed.offsets(), w.others...)), nil
 }
 
 // feed hands out the records that a test puts in.
@@ -89,13 +95,15 @@ type feed struct {
 	done    atomic.Int64
 	joined  atomic.Bool
 	problem error
+
+	topicLife
 }
 
 var tp = record.TopicPartition{Topic: "orders", Partition: 0}
 
 func newFeed(s controller.FeedSpec) *feed {
 	f := &feed{
-		set: inflight.NewSet(s.Limits, s.Sizes), changed: make(chan struct{}),
+		set: inflight.NewSet(s.Limits, s.Sizes), changed: make(chan struct{}), topicLife: topicLife{lapsed: make(chan struct{})},
 		gate: poller.NewGate(circuit.Limits{OutageProtection: true}),
 	}
 	f.turn = poller.NewTurn(f.wake)

@@ -39,6 +39,17 @@ const (
 	AtTimestamp StartingPosition = "AT_TIMESTAMP"
 )
 
+// OnTopicRecreated says what becomes of a topic that was deleted and created anew under its name.
+type OnTopicRecreated string
+
+// What may become of it.
+const (
+	// RecreatedStartAtBeginning reads the new topic from its oldest record. It is the default.
+	RecreatedStartAtBeginning OnTopicRecreated = "startAtBeginning"
+	// RecreatedStop reads nothing of it and says so, until somebody decides.
+	RecreatedStop OnTopicRecreated = "stop"
+)
+
 // FilterMismatch says what happens to a record whose format (JSON object or text) does not fit the filter pattern.
 type FilterMismatch string
 

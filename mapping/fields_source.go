@@ -80,6 +80,12 @@ var sourceFields = []field.Field{
 		Source: "AWS, CreateEventSourceMapping, StartingPositionTimestamp",
 	},
 	{
+		Name: "onTopicRecreated", Type: enumOf(RecreatedStartAtBeginning, RecreatedStop), Default: string(RecreatedStartAtBeginning),
+		Refused: []field.Refusal{{When: inQueue, Why: "is not for consumptionMode Queue: a share group begins where the broker's share.auto.offset.reset says"}},
+		Doc: "What becomes of a topic that is deleted and created anew under its name: `startAtBeginning` reads the new topic from " +
+			"its oldest record, whatever `startingPosition` says; `stop` reads nothing of it, and status and readiness say so.",
+	},
+	{
 		Name: "enabled", AWS: "Enabled", Type: field.Bool(), Default: true,
 		Doc: "Whether the mapping runs. A disabled one keeps its place.",
 	},

@@ -46,6 +46,9 @@ type Mapping struct {
 	// StartingPositionTimestamp is set with AT_TIMESTAMP alone.
 	StartingPositionTimestamp time.Time
 
+	// OnTopicRecreated says what becomes of a topic that was deleted and created anew. Empty in Queue.
+	OnTopicRecreated OnTopicRecreated
+
 	// Filters holds the filter patterns as JSON text, at most 5; a record passes if one of them matches, or if there is none.
 	Filters []string
 	// FilterMismatch says what happens to a record whose format does not fit the pattern.

@@ -93,6 +93,7 @@ func (r reader) start(m *Mapping) {
 	}
 	m.GroupProtocol = GroupProtocol(r.text("groupProtocol"))
 	m.StartingPosition = StartingPosition(r.text("startingPosition"))
+	m.OnTopicRecreated = OnTopicRecreated(r.text("onTopicRecreated"))
 	if r.n.At("startingPositionTimestamp") != nil {
 		m.StartingPositionTimestamp = field.Read[time.Time](&fields, r.n, "startingPositionTimestamp")
 	}

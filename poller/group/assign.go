@@ -41,7 +41,9 @@ func (f *Feed) positions(ctx context.Context, fetched map[string]map[int32]kgo.O
 		return nil, err
 	}
 	f.flush()
-	if !f.commitStarts(ctx, f.openAll(fetched, logs)) {
+	starts, stopped := f.openAll(fetched, logs)
+	f.stop(ctx, stopped, logs)
+	if !f.commitStarts(ctx, starts) {
 		return nil, errors.New("the starting positions could not be committed")
 	}
 	f.mu.Lock()
@@ -81,9 +83,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// openAll opens the windows and returns those whose start is to be committed.
-func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (starts []record.TopicPartition) {
+// openAll opens the windows and returns those whose start is to be committed, and the partitions that are not to be read,
+// with the old ids of their topics where those were created anew before this feed.
+func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (
+	starts []record.TopicPartition, stopped map[record.TopicPartition]string,
+) {
 	now := time.Now()
+	stopped = make(map[record.TopicPartition]string)
+	var anew map[string][]int32
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for topic, partitions := range fetched {
@@ -91,14 +98,27 @@ func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (sta
 			tp := record.TopicPartition{Topic: topic, Partition: p}
 			at := record.Offset(offset.EpochOffset().Offset)
 			delete(f.sought, tp)
+			old := f.before(tp, logs.ids[topic])
+			lapsed := f.outlived(topic)
+			if lapsed || old != "" && f.config.OnRecreated == StopReading {
+				if stopped[tp] = ""; !lapsed {
+					stopped[tp], f.topics.stopped[topic] = old, true
+				}
+				partitions[p] = kgo.NewOffset().AtStart()
+				f.set.Remove(tp)
+				continue
+			}
+			if old != "" {
+				anew = add(anew, tp)
+			}
 			if logs.unlisted[tp] {
-				if at < 0 {
-					partitions[p], at = f.seek(), 0
+				if at < 0 || old != "" {
+					partitions[p], at = f.seek(old), 0
 					f.sought[tp] = true
 				}
 				f.set.Assign(tp, at, true, now)
 			} else {
-				start, committed := f.begin(tp, at, logs)
+				start, committed := f.begin(tp, at, old, logs)
 				f.set.Assign(tp, start, committed, now)
 				if !committed { // else keep the client's epoch, by which it notices a truncated log
 					partitions[p] = kgo.NewOffset().At(int64(start))
@@ -109,13 +129,16 @@ func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (sta
 		}
 	}
 	f.resume(fetched)
-	return starts
+	if anew != nil {
+		f.config.Log.Warn("topics were deleted and created anew; reading them from their beginning", "partitions", names(anew))
+	}
+	return starts, stopped
 }
 
 // seek is a start that the client finds by itself as soon as it can. The window waits for it at 0, and moves on with
-// the first record.
-func (f *Feed) seek() kgo.Offset {
-	if f.config.Start == AtTimestamp {
+// the first record. old is the id of an earlier topic with the name, if there was one.
+func (f *Feed) seek(old string) kgo.Offset {
+	if f.config.Start == AtTimestamp && old == "" {
 		return kgo.NewOffset().AfterMilli(f.config.StartAt.UnixMilli())
 	}
 	return kgo.NewOffset().AtStart()
@@ -133,11 +156,13 @@ func (f *Feed) resume(fetched map[string]map[int32]kgo.Offset) {
 }
 
 // begin is where a partition starts, and whether that is its committed offset. at is the committed offset, negative
-// if there is none.
-func (f *Feed) begin(tp record.TopicPartition, at record.Offset, logs *logs) (start record.Offset, committed bool) {
+// if there is none; old the id of the earlier topic that it is of, if it is not of this one.
+func (f *Feed) begin(tp record.TopicPartition, at record.Offset, old string, logs *logs) (start record.Offset, committed bool) {
 	oldest, newest := logs.oldest[tp], logs.newest[tp]
 	log := f.config.Log.With("topic", tp.Topic, "partition", tp.Partition)
 	switch {
+	case old != "":
+		return oldest, false
 	case at < 0:
 		return logs.start[tp], false
 	case at < oldest:
@@ -156,7 +181,8 @@ type logs struct {
 	oldest, newest, start map[record.TopicPartition]record.Offset
 	// unlisted are the partitions of which they say nothing: without a leader, or with one that has just moved.
 	unlisted   map[record.TopicPartition]bool
-	partitions map[string]int // of each topic, where it is known
+	partitions map[string]int    // of each topic, where it is known
+	ids        map[string]string // of each topic that has one
 }
 
 // listTimeout bounds each question for offsets: a broker that does not answer must not hold up what others serve.
@@ -169,6 +195,11 @@ func (f *Feed) logs(ctx context.Context, fetched map[string]map[int32]kgo.Offset
 	l := &logs{unlisted: make(map[record.TopicPartition]bool), partitions: make(map[string]int)}
 	topics := slices.Collect(maps.Keys(fetched))
 	admin := kadm.NewClient(f.client)
+	ids, err := f.identify(ctx, admin, topics)
+	if err != nil {
+		return nil, err
+	}
+	l.ids = ids
 	var errs []error
 	ask := func(list func(context.Context, ...string) (kadm.ListedOffsets, error)) (kadm.ListedOffsets, error) {
 		bounded, cancel := context.WithTimeout(ctx, listTimeout)
@@ -297,18 +328,18 @@ func (f *Feed) origins(ctx context.Context, admin *kadm.Client, topics []string,
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.origin.learn(commits, topics, l.partitions, f.config.Regex != "", time.Now())
+	f.origin.learn(commits, topics, l.partitions, l.ids, f.config.Regex != "", time.Now())
 	return nil
 }
 
-// grown starts partitions that did not exist when the group first read its topics at their oldest record, whatever the
-// starting position says.
+// grown starts partitions that did not exist when the group first read its topics at their oldest record, and topics that
+// did not exist when this feed began, whatever the starting position says.
 func (f *Feed) grown(l *logs) map[record.TopicPartition]record.Offset {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	start := make(map[record.TopicPartition]record.Offset, len(l.start))
 	for tp, o := range l.start {
-		if first := f.origin.partitions[tp.Topic]; first > 0 && int(tp.Partition) >= first {
+		if first := f.origin.partitions[tp.Topic]; f.topics.late[tp.Topic] || first > 0 && int(tp.Partition) >= first {
 			o = l.oldest[tp]
 		}
 		start[tp] = o
@@ -400,6 +431,7 @@ func (f *Feed) forget(tps []record.TopicPartition) {
 		delete(f.paused, tp)
 		delete(f.sought, tp)
 	}
+	f.unmatched(tps)
 	f.measure()
 	signal(f.hungry)
 }

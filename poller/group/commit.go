@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -44,7 +45,7 @@ func (f *Feed) commit(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	f.mu.Lock()
-	commits := f.set.Commits(nil)
+	commits := f.useful(f.set.Commits(nil))
 	if len(commits) == 0 {
 		f.mu.Unlock()
 		return true
@@ -52,7 +53,7 @@ func (f *Feed) commit(ctx context.Context) bool {
 	settled := f.settled
 	f.settled = 0
 	f.uncommit = cancel // a lost membership must not commit under the next one
-	annotate := f.origin.annotate()
+	annotate := f.origin.annotate(f.topics.ids)
 	f.mu.Unlock()
 	offsets := make(map[string]map[int32]kgo.EpochOffset)
 	for _, c := range commits {
@@ -89,6 +90,24 @@ func (f *Feed) commit(ctx context.Context) bool {
 	return true
 }
 
+// useful leaves out the commits of topics that were deleted: nobody needs them, and some brokers would take them for those
+// of a new topic with the same name. If a topic should come back as it was, the next commit has them. The caller holds mu.
+func (f *Feed) useful(commits []inflight.Commit) []inflight.Commit {
+	if len(f.topics.absent)+len(f.topics.recreated) == 0 {
+		return commits
+	}
+	var useless []inflight.Commit
+	commits = slices.DeleteFunc(commits, func(c inflight.Commit) bool {
+		gone := f.gone(c.Topic)
+		if gone {
+			useless = append(useless, c)
+		}
+		return gone
+	})
+	f.set.Uncommitted(useless)
+	return commits
+}
+
 // committed takes back what did not arrive.
 func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicPartition]error, whole error) bool {
 	var back []inflight.Commit
@@ -107,6 +126,11 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 		}
 		if errors.Is(err, context.Canceled) {
 			continue
+		}
+		if unknownTopic(err) {
+			f.mu.Lock()
+			f.doubt(c.Topic, time.Now())
+			f.mu.Unlock()
 		}
 		f.config.Metrics.CommitErrors.Inc(kafkaErrorName(err))
 		if len(back) <= commitLinesMax {

@@ -34,6 +34,10 @@ type Config struct {
 	// Start is where a partition without a committed offset begins; StartAt goes with AtTimestamp.
 	Start   Position
 	StartAt time.Time
+	// OnRecreated says what becomes of a topic that was deleted and created anew. Recreated are the topics of which
+	// that is known, with their old ids: what the feed before this one told.
+	OnRecreated OnRecreated
+	Recreated   map[string]string
 
 	// Limits bound the batches, Sizes tell what records take in an event.
 	Limits inflight.Limits
@@ -117,6 +121,7 @@ func (f *Feed) options(protocol Protocol) []kgo.Opt {
 		kgo.OnPartitionsAssigned(f.assigned),
 		kgo.OnPartitionsRevoked(f.revoked),
 		kgo.OnPartitionsLost(f.lost),
+		kgo.OnOffsetsFetched(f.offsetsFetched),
 		kgo.AdjustFetchOffsetsFn(f.positions),
 		// A position that retention has overtaken goes on at the oldest record, whatever the starting position.
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),

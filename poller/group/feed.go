@@ -64,6 +64,7 @@ type Feed struct {
 	problemAt time.Time                      // when it occurred last
 	unsaved   error                          // why the last commit failed; nil once one has arrived, or nothing is to commit
 	origin    origin                         // of the group
+	topics    topicLife
 
 	dirty    chan struct{}      // wakes the commit loop
 	uncommit context.CancelFunc // ends the commit that is under way
@@ -78,7 +79,7 @@ func New(c Config) *Feed {
 		made:   make(chan struct{}), hungry: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		paused: make(map[record.TopicPartition]bool), opening: make(map[record.TopicPartition]bool),
 		sought: make(map[record.TopicPartition]bool),
-		origin: newOrigin(), spare: sync.Pool{New: newWaiter},
+		origin: newOrigin(), topics: newTopicLife(c.Recreated), spare: sync.Pool{New: newWaiter},
 	}
 	f.turn = poller.NewTurn(f.called)
 	f.life, f.kill = context.WithCancel(context.Background())
@@ -99,6 +100,10 @@ func (f *Feed) Start(ctx context.Context) error {
 			}
 			run.Go(func() error {
 				f.commitLoop(run.Fetching())
+				return nil
+			})
+			run.Go(func() error {
+				f.watchTopics(run.Fetching())
 				return nil
 			})
 			f.pollLoop(run.Fetching())

@@ -23,25 +23,51 @@ func newOrigin() origin {
 	return origin{partitions: make(map[string]int), late: make(map[string]time.Time)}
 }
 
-// metadataForm is what a commit's metadata says.
+// metadata is what a commit says beside its offset: how many partitions the topic had when the group began to read it,
+// when that was, and the topic's id. Brokers before 2.8 have no ids.
+type metadata struct {
+	partitions int
+	since      time.Time
+	topic      string
+}
+
 const metadataForm = "sluice partitions=%d since=%d"
 
-// learn takes over what commits say of the topics; now and the present counts where they say nothing. expression says
-// that topics are found by one: then a topic that the group never committed, but others, was not there before. A topic
-// that is named in the configuration may be new there; it is late only if it appears while this process runs.
-func (o *origin) learn(commits kadm.OffsetResponses, topics []string, present map[string]int, expression bool, now time.Time) {
+func (m metadata) String() string {
+	s := fmt.Sprintf(metadataForm, m.partitions, m.since.UnixMilli())
+	if m.topic != "" {
+		s += " topic=" + m.topic
+	}
+	return s
+}
+
+// parseMetadata reads what a commit says; ok is false where it was not made by Sluice.
+func parseMetadata(s string) (m metadata, ok bool) {
+	var ms int64
+	n, _ := fmt.Sscanf(s, metadataForm+" topic=%s", &m.partitions, &ms, &m.topic)
+	m.since = time.UnixMilli(ms)
+	return m, n >= 2
+}
+
+// learn takes over what commits say of the topics; now and the present counts where they say nothing. ids are the topics'
+// own: what commits of earlier topics under the same names say of partitions does not count. expression says that topics
+// are found by one: then a topic that the group never committed, but others, was not there before. A topic that is named
+// in the configuration may be new there; it is late only if it appears while this process runs.
+func (o *origin) learn(commits kadm.OffsetResponses, topics []string, present map[string]int, ids map[string]string, expression bool, now time.Time) {
 	counts := map[string]int{}
 	commits.Each(func(c kadm.OffsetResponse) {
-		var n int
-		var ms int64
-		if _, err := fmt.Sscanf(c.Metadata, metadataForm, &n, &ms); err != nil || n <= 0 || c.At < 0 {
+		m, ok := parseMetadata(c.Metadata)
+		if !ok || c.At < 0 {
 			return // never committed, or by somebody else
 		}
-		if old, ok := counts[c.Topic]; !ok || n < old {
-			counts[c.Topic] = n
+		if o.since.IsZero() || m.since.Before(o.since) {
+			o.since = m.since
 		}
-		if at := time.UnixMilli(ms); o.since.IsZero() || at.Before(o.since) {
-			o.since = at
+		if id := ids[c.Topic]; m.partitions <= 0 || m.topic != "" && id != "" && m.topic != id {
+			return
+		}
+		if old, ok := counts[c.Topic]; !ok || m.partitions < old {
+			counts[c.Topic] = m.partitions
 		}
 	})
 	for _, t := range topics {
@@ -65,11 +91,11 @@ func (o *origin) learn(commits kadm.OffsetResponses, topics []string, present ma
 	}
 }
 
-// annotate writes the origin into a commit.
-func (o *origin) annotate() func(*kmsg.OffsetCommitRequest) error {
+// annotate writes the origin into a commit, with the given ids of the topics.
+func (o *origin) annotate(ids map[string]string) func(*kmsg.OffsetCommitRequest) error {
 	texts := make(map[string]*string, len(o.partitions))
 	for topic, n := range o.partitions {
-		texts[topic] = kmsg.StringPtr(fmt.Sprintf(metadataForm, n, o.since.UnixMilli()))
+		texts[topic] = kmsg.StringPtr(metadata{partitions: n, since: o.since, topic: ids[topic]}.String())
 	}
 	return func(req *kmsg.OffsetCommitRequest) error {
 		for i := range req.Topics {

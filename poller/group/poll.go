@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicehq/sluice/inflight"
@@ -107,6 +108,10 @@ func (f *Feed) fetchFailed(tp record.TopicPartition, err error, now time.Time) {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, kgo.ErrClientClosed):
 		return
+	case unknownTopic(err):
+		f.config.Metrics.PollingErrors.Inc(kafkaErrorName(err))
+		f.doubt(tp.Topic, now)
+		return
 	case errors.As(err, &loss):
 		f.config.Log.Error("the broker lost records that were read already; going on where its log ends",
 			"topic", loss.Topic, "partition", loss.Partition, "read", loss.ConsumedTo, "offset", loss.ResetTo)
@@ -117,6 +122,11 @@ func (f *Feed) fetchFailed(tp record.TopicPartition, err error, now time.Time) {
 		f.config.Log.Warn("polling failed; trying again", "topic", tp.Topic, "partition", tp.Partition, "error", err)
 	}
 	f.problem, f.problemAt = err, time.Now()
+}
+
+// unknownTopic says whether a broker does not know a topic that it was asked for, by its id or its name.
+func unknownTopic(err error) bool {
+	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.UnknownTopicOrPartition)
 }
 
 // room waits until there is reason and room to poll, and pauses partitions. It reports false when ctx ends.

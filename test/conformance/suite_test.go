@@ -33,6 +33,7 @@ var core = []one{
 	{"a restart delivers nothing again", restart},
 	{"transactions end at lag 0", transactions},
 	{"topics by expression", expression},
+	{"a topic that is created anew is read from its beginning", recreated},
 }
 
 // whole is what holds on every Kafka.
@@ -45,6 +46,10 @@ var whole = append(core[:len(core):len(core)], []one{
 	{"SIGTERM lets calls end, a second one does not wait", drain},
 	{"a destination that the mapping reads is refused", sourceIsDestination},
 	{"a stuck partition is explained", stuck},
+	{"a topic that is created anew may stop its mapping", recreatedStops},
+	{"a topic that is deleted holds up no other", deletedTopic},
+	{"a topic that grows is read at once", grownTopic},
+	{"a topic that comes after its mapping is read", lateTopic},
 }...)
 
 func suite(t *testing.T, cases []one, cluster func(t *testing.T) *kafkatest.Cluster) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicehq/sluice/record"
@@ -26,6 +27,23 @@ func (c *Cluster) CreateTopic(name string, partitions int32, configs map[string]
 	_, err := c.Admin().CreateTopic(ctx, partitions, -1, values, name)
 	c.must("create topic "+name, err)
 	c.poll(requestTimeout, func() error { return c.leaders(ctx, name, int(partitions)) })
+}
+
+// DeleteTopic deletes a topic and waits until no broker knows it. One of the same name may then be created.
+func (c *Cluster) DeleteTopic(name string) {
+	c.t.Helper()
+	ctx, cancel := c.context()
+	defer cancel()
+	_, err := c.Admin().DeleteTopic(ctx, name)
+	c.must("delete topic "+name, err)
+	c.client.PurgeTopicsFromClient(name) // it would go on producing to the old one
+	c.poll(requestTimeout, func() error {
+		topics, err := c.Admin().ListTopics(ctx, name)
+		if err == nil && !errors.Is(topics[name].Err, kerr.UnknownTopicOrPartition) {
+			err = fmt.Errorf("topic %s is still there", name)
+		}
+		return err
+	})
 }
 
 func (c *Cluster) leaders(ctx context.Context, name string, partitions int) error {

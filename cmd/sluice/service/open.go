@@ -139,7 +139,10 @@ func (o *opener) feed(m *mapping.Mapping, beside *kgo.Client, s controller.FeedS
 			hook := o.metrics.KpromHooks(string(m.Name), "feed")
 			return kafka.NewClient(o.clusters[m.Cluster], s.Log, append(opts, kgo.WithHooks(hook))...)
 		},
-		Metrics: s.Metrics, Log: s.Log,
+		Recreated: s.Recreated, Metrics: s.Metrics, Log: s.Log,
+	}
+	if m.OnTopicRecreated == mapping.RecreatedStop {
+		c.OnRecreated = group.StopReading
 	}
 	if regex, ok := m.TopicRegex(); ok {
 		c.Topics, c.Regex = nil, regex
