@@ -13,7 +13,8 @@ import (
 	"github.com/sluicehq/sluice/scaling"
 )
 
-// interval is how often the runner looks; samples is how often in between it looks how many slots are in use.
+// interval is how often the runner looks; samples is how often in between it looks how many slots are in use. A mapping
+// that had nothing to do at the last look is sampled once: a thousand of them would wake up ten thousand times a second.
 const (
 	interval = time.Second
 	samples  = 10
@@ -29,6 +30,7 @@ func (r *runner) tick(ctx context.Context) {
 	every := time.NewTicker(interval / samples)
 	defer every.Stop()
 	var busy, n int
+	idle := false
 	for {
 		select {
 		case <-every.C:
@@ -39,10 +41,15 @@ func (r *runner) tick(ctx context.Context) {
 		}
 		b, _ := r.pool.Slots()
 		busy += b
-		if n++; n < samples {
+		if n++; n < samples && !idle {
 			continue
 		}
-		r.look(time.Now(), offsets(), float64(busy)/float64(n))
+		was := idle
+		if idle = r.look(time.Now(), offsets(), float64(busy)/float64(n)); idle && !was {
+			every.Reset(interval)
+		} else if was && !idle {
+			every.Reset(interval / samples)
+		}
 		busy, n = 0, 0
 	}
 }
@@ -165,8 +172,9 @@ type rates struct {
 	recordsPerSec, bytesPerSec float64
 }
 
-// look takes one reading, keeps the pollers that the scaler wants, and publishes what it saw.
-func (r *runner) look(now time.Time, rd reading, busy float64) {
+// look takes one reading, keeps the pollers that the scaler wants, and publishes what it saw. It says whether there was
+// nothing to do.
+func (r *runner) look(now time.Time, rd reading, busy float64) (idle bool) {
 	snap := r.metrics.Snapshot()
 	settled := r.settled + r.adapters.Feed.Settled()
 	in := scaling.Reading{
@@ -198,6 +206,7 @@ func (r *runner) look(now time.Time, rd reading, busy float64) {
 	r.metrics.PollersWanted.Set(int64(d.To))
 	r.metrics.Throttled.SetBool(in.Throttled)
 	r.publish(now, rd, states, d)
+	return in.Scopes == 0 && snap.InFlightBatches == 0
 }
 
 // own is the lag of the partitions that are ours, and how many they are: other processes of the group scale for theirs.

@@ -21,8 +21,25 @@ type answers struct {
 	atTime kadm.ListedOffsets
 }
 
-// ask puts the three questions at the same time.
+// ask puts the three questions at the same time: together with others that ask now, or alone where that does not work.
 func (r *Reader) ask(ctx context.Context, group record.GroupID, topics []string) (*answers, error) {
+	if a := r.shared(ctx, group, topics); a != nil {
+		return a, nil
+	}
+	var committed kadm.OffsetResponses
+	a, err := r.questions(ctx, topics, func() (err error) {
+		committed, err = r.admin.FetchOffsets(ctx, string(group))
+		if errors.Is(err, kerr.GroupIDNotFound) { // it has not joined or committed yet
+			committed, err = nil, nil
+		}
+		return err
+	})
+	a.committed = committed
+	return a, err
+}
+
+// questions asks for the bounds of topics, and has the committed offsets asked for at the same time.
+func (r *Reader) questions(ctx context.Context, topics []string, committed func() error) (*answers, error) {
 	var (
 		a    answers
 		errs [3]error
@@ -38,14 +55,7 @@ func (r *Reader) ask(ctx context.Context, group record.GroupID, topics []string)
 		a.end, err = r.admin.ListCommittedOffsets(ctx, topics...)
 		errs[1] = asked("end offsets", err)
 	})
-	wg.Go(func() {
-		var err error
-		a.committed, err = r.admin.FetchOffsets(ctx, string(group))
-		if errors.Is(err, kerr.GroupIDNotFound) { // it has not joined or committed yet
-			a.committed, err = nil, nil
-		}
-		errs[2] = asked("committed offsets", err)
-	})
+	wg.Go(func() { errs[2] = asked("committed offsets", committed()) })
 	wg.Wait()
 	return &a, cmp.Or(errs[:]...) // one will do: they mostly fail together
 }

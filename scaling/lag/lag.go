@@ -1,8 +1,9 @@
 // Package lag reads how far a consumer group is behind, without being a member of it.
 //
-// A [Reader] asks the cluster for the bounds of the partitions and for the offsets of exactly one group: whatever the
-// number of partitions, one request for the offsets and two per broker for the bounds (and a cached one for metadata). It
-// lists, describes and joins no group, so that rights on that one group are enough.
+// A [Reader] asks the cluster for the bounds of the partitions and for the offsets of exactly the groups that it is asked
+// about: whatever the number of partitions, one request for the offsets and two per broker for the bounds (and a cached one
+// for metadata), which readings at the same time share. It lists, describes and joins no group, so that rights on those
+// groups are enough.
 //
 // What it cannot read is unknown and comes with an error; it is never taken for 0. What follows from a lag is scaling's to
 // say; how often to read, and with which deadline, the controller's.
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -25,9 +27,14 @@ import (
 // None stands for an offset that is not there: a partition that the group never committed.
 const None record.Offset = -1
 
-// Reader reads lags through a client. It may be used from any goroutine.
+// Reader reads lags through a client. It may be used from any goroutine; the mappings of a cluster share one, and so their
+// requests.
 type Reader struct {
 	admin *kadm.Client
+
+	mu   sync.Mutex
+	next *round    // that has not begun; nil for none
+	last time.Time // when one began
 }
 
 // New returns a Reader over a client, which must not be a member of a group, and stays the caller's to close.

@@ -41,6 +41,7 @@ type opener struct {
 	mu        sync.Mutex
 	clients   map[mapping.ClusterName]*kgo.Client
 	dials     map[mapping.ClusterName]*dials // of those clients
+	lags      map[mapping.ClusterName]*lag.Reader
 	producers map[mapping.ClusterName]*topic.Producer
 }
 
@@ -52,6 +53,7 @@ func newOpener(c *config.Config, metrics *metric.Registry, o Options) (*opener, 
 		gates:     make(map[mapping.FunctionName]*poller.Gate),
 		clients:   make(map[mapping.ClusterName]*kgo.Client),
 		dials:     make(map[mapping.ClusterName]*dials),
+		lags:      make(map[mapping.ClusterName]*lag.Reader),
 		producers: make(map[mapping.ClusterName]*topic.Producer),
 	}
 	var wrong []error
@@ -98,7 +100,7 @@ func (o *opener) Open(ctx context.Context, m *mapping.Mapping, s controller.Feed
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := newOffsets(m, client)
+	offsets, err := newOffsets(m, o.lag(m.Cluster, client))
 	if err != nil {
 		return nil, err
 	}
@@ -265,6 +267,16 @@ func (o *opener) client(name mapping.ClusterName) (*kgo.Client, error) {
 	return c, nil
 }
 
+// lag is the cluster's reader of lags: mappings share its requests.
+func (o *opener) lag(name mapping.ClusterName, client *kgo.Client) *lag.Reader {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lags[name] == nil {
+		o.lags[name] = lag.New(client)
+	}
+	return o.lags[name]
+}
+
 func (o *opener) producer(name mapping.ClusterName) (*topic.Producer, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -300,7 +312,7 @@ type offsets struct {
 	query  lag.Query
 }
 
-func newOffsets(m *mapping.Mapping, client *kgo.Client) (*offsets, error) {
+func newOffsets(m *mapping.Mapping, reader *lag.Reader) (*offsets, error) {
 	q := lag.Query{Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics}
 	if expr, ok := m.TopicRegex(); ok {
 		regex, err := regexp.Compile(expr)
@@ -310,7 +322,7 @@ func newOffsets(m *mapping.Mapping, client *kgo.Client) (*offsets, error) {
 		q.Topics, q.Regex = nil, regex
 	}
 	q.Start = lag.Start{Latest: m.StartingPosition == mapping.Latest, At: m.StartingPositionTimestamp}
-	return &offsets{reader: lag.New(client), query: q}, nil
+	return &offsets{reader: reader, query: q}, nil
 }
 
 // Read is controller.OffsetReader's.
