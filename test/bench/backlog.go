@@ -20,7 +20,7 @@ const (
 	backlogWarm = 10 * time.Second
 )
 
-const backlogConfig = `server: {listen: "127.0.0.1:0"}
+const backlogConfig = `server: {listen: "127.0.0.1:0", memoryLimit: %d}
 clusters: {main: {bootstrapServers: [%s]}}
 functions: {slow: {url: "%s", timeout: 1m}}
 mappings:
@@ -36,7 +36,7 @@ mappings:
 // behind watches the memory before a function that is much slower than Kafka.
 func (b *bench) behind(ctx context.Context) (report.Section, error) {
 	records := int64(b.count(backlogRecords)) / partitions * partitions
-	s := report.Section{Setup: fmt.Sprintf("%s records of 1 KiB in %d partitions, batches of 100, 2 pollers, %s a call; resident memory each second for %v "+
+	s := report.Section{Setup: fmt.Sprintf("%s records of 1 KiB in %d partitions, batches of 100, 2 pollers, %s a call, server.memoryLimit 256 MiB; resident memory each second for %v "+
 		"once the buffers are full.", thousands(records), partitions, backlogDelay, b.backlogFor)}
 	t, err := b.fillTopic(ctx, "backlog", partitions, records, 1<<10)
 	if err != nil {
@@ -48,13 +48,11 @@ func (b *bench) behind(ctx context.Context) (report.Section, error) {
 		return s, err
 	}
 	defer func() { _ = f.stop() }()
-	file, err := configFile(b.dir, "backlog", fmt.Sprintf(backlogConfig, b.servers(), f.url(""), t.name))
+	file, err := configFile(b.dir, "backlog", fmt.Sprintf(backlogConfig, backlogLimit, b.servers(), f.url(""), t.name))
 	if err != nil {
 		return s, err
 	}
-	c := runCommand(file)
-	c.env = []string{"GOMEMLIMIT=" + strconv.Itoa(backlogLimit)}
-	running, err := b.startSubject(ctx, c)
+	running, err := b.startSubject(ctx, runCommand(file))
 	if err != nil {
 		return s, err
 	}

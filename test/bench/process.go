@@ -55,7 +55,6 @@ func (b *bench) startHelper(ctx context.Context, name string, args ...string) (*
 func (b *bench) startSubject(ctx context.Context, c *command) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, filepath.Join(b.dir, c.program), c.args...), name: c.program, log: &logTail{}}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	p.cmd.Env = append(p.cmd.Environ(), c.env...)
 	return p, p.cmd.Start()
 }
 

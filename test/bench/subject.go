@@ -26,7 +26,6 @@ type subject struct {
 type command struct {
 	program string
 	args    []string
-	env     []string
 }
 
 // The subjects.
