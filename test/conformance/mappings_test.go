@@ -108,11 +108,11 @@ func TestOneStalledPartitionShowsAmongFiftyMappings(t *testing.T) {
 	}
 	produce()
 	stalled := fmt.Sprintf(`mapping="%s",partition="3",topic="%s"`, bad, topic)
-	p.until("the metric of the one partition rises past 10 s while records come", 60*time.Second, func() bool {
+	p.until("the metric of the one partition rises past 5 s while records come", 60*time.Second, func() bool {
 		if n < 3000 {
 			produce()
 		}
-		return p.metric("sluice_partition_stalled_seconds")[stalled] > 10
+		return p.metric("sluice_partition_stalled_seconds")[stalled] > 5
 	})
 	p.until("all others are done", 60*time.Second, func() bool {
 		for name, m := range p.mappings() {
