@@ -32,6 +32,7 @@ var Targets = []Target{
 	{"failing", "a poison record elsewhere", "p99 of healthy partitions", 1},
 
 	{"caps", "50 pollers of 5 MB/s", "furthest from the cap", 5},
+	{"caps", "50 pollers of 2 MB/s", "furthest from the cap", 5},
 
 	{"backlog", "1 000 000 × 1 KiB behind", "most of RSS, share of the limit", 1},
 	{"backlog", "1 000 000 × 1 KiB behind", "RSS, last quarter ÷ first", 1.05},
