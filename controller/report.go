@@ -277,8 +277,14 @@ func (c *Controller) Explain(name string, only *record.TopicPartition) (Explanat
 		e.Lag = &lag
 	}
 	e.Summary = r.summary(&e, now)
+	if e.Summary == allSettled {
+		e.StateReason = "" // the last failure has found its end
+	}
 	return e, nil
 }
+
+// allSettled is the summary of a mapping with nothing to do.
+const allSettled = "everything is settled; there is no lag"
 
 // summary is one sentence about the whole.
 func (r *runner) summary(e *Explanation, now time.Time) string {
@@ -303,7 +309,7 @@ func (r *runner) summary(e *Explanation, now time.Time) string {
 	case e.Lag == nil:
 		return r.seen.lagError
 	case *e.Lag == 0:
-		return "everything is settled; there is no lag"
+		return allSettled
 	case r.seen.throttled:
 		return throttledBy(r.m)
 	case r.m.ConsumptionMode == mapping.Stream && len(e.Partitions) == 0:

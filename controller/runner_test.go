@@ -144,6 +144,25 @@ func TestARecordThatHangsTurnsReadinessRed(t *testing.T) {
 	}
 }
 
+// A failure that has found its end, here by being dropped, is no reason for anything any more.
+func TestWhatIsSettledHasNoReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{backlog: 1, function: func(context.Context, *invoke.Request) (invoke.Response, error) {
+			return invoke.Response{}, &invoke.Error{Kind: invoke.FunctionError, Status: 500}
+		}}
+		c := run(t, w, func(m *mapping.Mapping) { m.MaximumRetryAttempts = 0 })
+		time.Sleep(5 * time.Second)
+		e, err := c.Explain("orders", nil)
+		if err != nil || e.Summary != "everything is settled; there is no lag" || e.StateReason != "" {
+			t.Errorf("%q (%s), %v", e.Summary, e.StateReason, err)
+		}
+		if st := only(c); st.Counts.Dropped != 1 || st.Counts.Settled != 1 {
+			t.Errorf("%+v", st.Counts)
+		}
+		stop(t, c)
+	})
+}
+
 func TestAFunctionThatIsDownIsToldInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{backlog: 5, function: func(context.Context, *invoke.Request) (invoke.Response, error) {

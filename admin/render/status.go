@@ -104,6 +104,8 @@ func note(m controller.MappingStatus) string {
 		return "not ready"
 	case m.Throttled != "":
 		return m.Throttled
+	case strings.HasSuffix(m.LastProcessingResult, "Function call failed") && m.Lag != nil && *m.Lag == 0:
+		return "" // it has found its end: the columns before tell which
 	case strings.HasPrefix(m.LastProcessingResult, "PROBLEM"):
 		if m.StateReason != "" && m.StateReason != userInitiated {
 			return "PROBLEM: " + m.StateReason
