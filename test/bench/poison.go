@@ -55,7 +55,7 @@ func (b *bench) poison(ctx context.Context) ([]report.Figure, error) {
 	defer func() { _ = running.stop() }()
 	for _, path := range []string{"ready?topic=" + topics[0], "ready?topic=" + topics[1], "poison?topic=" + topics[1]} {
 		if _, err := ask[bool](ctx, p, path); err != nil {
-			return nil, errors.Join(err, fmt.Errorf("Sluice says:\n%s", running.log))
+			return nil, errors.Join(err, fmt.Errorf("what Sluice says:\n%s", running.log))
 		}
 	}
 	c := "a poison record elsewhere"
