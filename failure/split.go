@@ -56,7 +56,7 @@ func (p *Policy) givenUp(now time.Time, run record.Run) Decision {
 //
 // The destination's own failure is not written into the run: a dead letter tells what the function did. The caller
 // shows it and raises the alarm.
-func (p *Policy) Undelivered(now time.Time, rnd float64, run record.Run, _ record.Failure) record.Run {
+func (p *Policy) Undelivered(now time.Time, rnd float64, run record.Run) record.Run {
 	var next record.Retry
 	if run.Retry != nil {
 		next = *run.Retry

@@ -125,7 +125,7 @@ func (s *story) do(line string) (string, error) {
 		for _, at := range offsets(args[0]) {
 			part.Records = append(part.Records, s.owed.Records[indexOf(s.owed, at)])
 		}
-		s.owed = s.policy.Undelivered(s.now, s.rnd, part, record.Failure{Kind: "Unreachable"})
+		s.owed = s.policy.Undelivered(s.now, s.rnd, part)
 		return s.print("owed", s.owed), nil
 	}
 	if len(s.queue) == 0 {

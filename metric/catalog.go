@@ -46,7 +46,7 @@ var catalog = []entry{
 	},
 	{
 		name: "failed_invoke_event_count_total", kind: counter, cloudWatch: "FailedInvokeEventCount",
-		help: "Records in a failed invocation, or named as failed by the function; also those of an event over maximumBatchBytes, which is not sent.", count: func(m *Mapping) *Counter { return &m.FailedInvoke },
+		help: "Records in a failed invocation, or named as failed by the function.", count: func(m *Mapping) *Counter { return &m.FailedInvoke },
 	},
 	{
 		name: "dropped_event_count_total", kind: counter, cloudWatch: "DroppedEventCount",

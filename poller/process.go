@@ -148,6 +148,7 @@ func (p *poller) answered(b *batch, attempt int, resp invoke.Response, err error
 	b.left = true
 	switch {
 	case bad != nil:
+		p.Metrics.FailedInvoke.Add(count(b.runs))
 		p.failed(b, attempt, outage, bad)
 	case named != nil:
 		p.named(b, attempt, named)
@@ -159,7 +160,6 @@ func (p *poller) answered(b *batch, attempt int, resp invoke.Response, err error
 // failed asks the failure room about each run of a batch that failed as a whole.
 func (p *poller) failed(b *batch, attempt int, outage bool, err *invoke.Error) {
 	p.Metrics.InvokeErrors.Inc(err.Kind.String())
-	p.Metrics.FailedInvoke.Add(count(b.runs))
 	p.Watch.failed(p.Log, b.runs, attempt, err)
 	f, now := err.Failure(b.id), time.Now()
 	for i, run := range b.runs {
@@ -225,8 +225,7 @@ func (p *poller) giveUp(b *batch, g *given) {
 	p.Watch.undelivered(p.Log, &g.run, err)
 	run := g.run
 	run.Records = undelivered
-	f := record.Failure{Kind: "Undelivered", Message: err.Error(), RequestID: b.id}
-	b.again(g.from, p.Policy.Undelivered(time.Now(), p.Rand(), run, f))
+	b.again(g.from, p.Policy.Undelivered(time.Now(), p.Rand(), run))
 }
 
 // deliveryTimeout bounds one delivery to the destination; what is not confirmed by then is delivered again later.
