@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/sluicehq/sluice/record"
 )
@@ -28,7 +30,7 @@ func (r *Reader) ask(ctx context.Context, group record.GroupID, topics []string)
 	}
 	var committed kadm.OffsetResponses
 	a, err := r.questions(ctx, topics, func() (err error) {
-		committed, err = r.admin.FetchOffsets(ctx, string(group))
+		committed, err = r.committed(ctx, group)
 		if errors.Is(err, kerr.GroupIDNotFound) { // it has not joined or committed yet
 			committed, err = nil, nil
 		}
@@ -58,6 +60,24 @@ func (r *Reader) questions(ctx context.Context, topics []string, committed func(
 	wg.Go(func() { errs[2] = asked("committed offsets", committed()) })
 	wg.Wait()
 	return &a, cmp.Or(errs[:]...) // one will do: they mostly fail together
+}
+
+// committed asks the group's coordinator. franz-go remembers who that is, and forgets a coordinator that cannot be
+// connected to only for requests that go to one broker by their nature; offsets of a group go another way, on which it
+// would try the dead one until metadata leave it out. So another request makes it look again: the heartbeat of a member
+// that there is none of, which changes nothing.
+func (r *Reader) committed(ctx context.Context, group record.GroupID) (kadm.OffsetResponses, error) {
+	offsets, err := r.admin.FetchOffsets(ctx, string(group))
+	var dial *net.OpError
+	if !errors.As(err, &dial) || dial.Op != "dial" {
+		return offsets, err
+	}
+	look := kmsg.NewPtrHeartbeatRequest()
+	look.Group, look.Generation = string(group), -1
+	if _, err := look.RequestWith(ctx, r.client); err != nil {
+		return nil, err
+	}
+	return r.admin.FetchOffsets(ctx, string(group))
 }
 
 // asked gives an error its subject. Some brokers that do not answer are no error of the whole: what they did not say is

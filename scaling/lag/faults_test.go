@@ -3,8 +3,11 @@ package lag
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,4 +137,69 @@ func TestManyPartitionsFewRequests(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests in %s", requests.Load(), took)
+}
+
+// A coordinator that died is asked no longer, although metadata go on naming it and it leads no partition, so that nothing
+// else tells of its death.
+func TestTheLagIsKnownWithoutTheCoordinatorThatDied(t *testing.T) {
+	k := start(t, kfake.NumBrokers(3))
+	k.topic(t, "orders", 1)
+	k.produce(t, "orders", 0, 5)
+	for k.CoordinatorFor(string(k.group)) == k.LeaderFor("orders", 0) {
+		k.group += "x"
+	}
+	k.commit(t, "orders", 0, 2)
+	dead := k.CoordinatorFor(string(k.group))
+	var dying dyingBroker
+	r := New(k.connect(t, kgo.Dialer(dying.dial)))
+	if _, err := r.Read(t.Context(), k.ask("orders")); err != nil {
+		t.Fatal(err)
+	}
+	dying.die(k.ListenAddrs()[dead])
+	for k.CoordinatorFor(string(k.group)) == dead {
+		k.RehashCoordinators()
+	}
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		_, err := r.Read(ctx, k.ask("orders"))
+		cancel()
+		if err == nil {
+			return
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal(err)
+		}
+	}
+}
+
+// dyingBroker refuses connections to one address, once it is dead.
+type dyingBroker struct {
+	mu      sync.Mutex
+	address string
+	conns   map[string][]net.Conn
+}
+
+func (d *dyingBroker) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if address == d.address {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err == nil {
+		if d.conns == nil {
+			d.conns = map[string][]net.Conn{}
+		}
+		d.conns[address] = append(d.conns[address], conn)
+	}
+	return conn, err
+}
+
+func (d *dyingBroker) die(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.address = address
+	for _, c := range d.conns[address] {
+		_ = c.Close()
+	}
 }

@@ -30,7 +30,8 @@ const None record.Offset = -1
 // Reader reads lags through a client. It may be used from any goroutine; the mappings of a cluster share one, and so their
 // requests.
 type Reader struct {
-	admin *kadm.Client
+	client *kgo.Client
+	admin  *kadm.Client
 
 	mu   sync.Mutex
 	next *round    // that has not begun; nil for none
@@ -38,7 +39,7 @@ type Reader struct {
 }
 
 // New returns a Reader over a client, which must not be a member of a group, and stays the caller's to close.
-func New(client *kgo.Client) *Reader { return &Reader{admin: kadm.NewClient(client)} }
+func New(client *kgo.Client) *Reader { return &Reader{client: client, admin: kadm.NewClient(client)} }
 
 // Query says whose lag is asked for.
 type Query struct {
