@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -70,15 +71,16 @@ func (c Cluster) options(log *slog.Logger) ([]kgo.Opt, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(c.BootstrapServers...),
 		kgo.ClientID(ClientID),
-		kgo.DialTimeout(DialTimeout),
 		kgo.WithLogger(kslog.New(own)),
 	}
+	dial := (&net.Dialer{Timeout: DialTimeout}).DialContext
 	errs := []error{c.check()}
 	if c.TLS != nil {
 		files, err := c.TLS.open()
 		errs = append(errs, err)
-		opts = append(opts, dialer(files, own))
+		dial = dialer(files, own)
 	}
+	opts = append(opts, kgo.Dialer(newHung(dial).DialContext))
 	if c.SASL != nil {
 		mechanism, err := c.SASL.mechanism(own)
 		errs = append(errs, err)

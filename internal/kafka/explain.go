@@ -188,7 +188,7 @@ func explainNetwork(err error) (reason, hint string) {
 		return "nothing listens on the brokers' port", "check bootstrapServers, and that the brokers are up"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "there is no route to the brokers", "check the network and its firewalls"
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), timedOut(err):
+	case errors.Is(err, errHung), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), timedOut(err):
 		return "the brokers do not answer", "check the network and its firewalls, and the brokers' load"
 	case errors.Is(err, kgo.ErrRecordTimeout): // last, for it may wrap what held the record up
 		return "the brokers did not confirm the record in time",

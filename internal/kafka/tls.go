@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/sluicehq/sluice/internal/tlsfile"
 )
 
@@ -18,9 +16,9 @@ func (t *TLS) open() (*tlsfile.Source, error) {
 
 // dialer dials with TLS. Each connection has the certificates and authorities that the files hold when it is made, and
 // no session of an earlier one: with that the brokers would go on taking us for who we were.
-func dialer(files *tlsfile.Source, log *slog.Logger) kgo.Opt {
+func dialer(files *tlsfile.Source, log *slog.Logger) func(ctx context.Context, kind, address string) (net.Conn, error) {
 	network := &net.Dialer{Timeout: DialTimeout}
-	return kgo.Dialer(func(ctx context.Context, kind, address string) (net.Conn, error) {
+	return func(ctx context.Context, kind, address string) (net.Conn, error) {
 		now, err := files.Config()
 		if err != nil {
 			log.Warn("changed TLS files cannot be used; the ones before are", "error", err)
@@ -32,5 +30,5 @@ func dialer(files *tlsfile.Source, log *slog.Logger) kgo.Opt {
 			}
 		}
 		return (&tls.Dialer{NetDialer: network, Config: config}).DialContext(ctx, kind, address)
-	})
+	}
 }
