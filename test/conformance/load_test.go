@@ -28,7 +28,8 @@ const loadTick = 20 * time.Millisecond
 // cluster's Links.
 func (r *rig) load(perSecond int) *load {
 	r.t.Helper()
-	client := r.cluster.Client(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond))
+	client := r.cluster.Client(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond),
+		kgo.ProduceRequestTimeout(2*time.Second), kgo.RequestTimeoutOverhead(time.Second)) // it is not the one that is tried
 	ctx, cancel := context.WithCancel(r.t.Context())
 	l := &load{r: r, stop: cancel}
 	l.wg.Go(func() {

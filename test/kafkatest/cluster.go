@@ -43,6 +43,9 @@ func DefaultVersion() string {
 	return broker.Newest
 }
 
+// helperPatience is how long the helpers' client waits for a broker before it asks another: one may be frozen.
+const helperPatience = 5 * time.Second
+
 // requestTimeout bounds each request that a helper makes.
 const requestTimeout = 30 * time.Second
 
@@ -259,7 +262,7 @@ func (c *Cluster) Client(options ...kgo.Opt) *kgo.Client {
 func (c *Cluster) Admin() *kadm.Client {
 	c.t.Helper()
 	c.once.Do(func() {
-		c.client = c.Client(kgo.MetadataMinAge(50*time.Millisecond), kgo.RecordPartitioner(chosenOrByKey()))
+		c.client = c.Client(kgo.MetadataMinAge(50*time.Millisecond), kgo.RequestTimeoutOverhead(helperPatience), kgo.RecordPartitioner(chosenOrByKey()))
 		c.admin = kadm.NewClient(c.client)
 	})
 	return c.admin

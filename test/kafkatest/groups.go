@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/sluicehq/sluice/record"
 )
@@ -23,6 +24,9 @@ func (c *Cluster) Committed(group record.GroupID) map[record.TopicPartition]reco
 		if errors.Is(err, kerr.GroupIDNotFound) {
 			return nil
 		}
+		if err != nil {
+			c.lookForCoordinator(ctx, group)
+		}
 		if err := errors.Join(err, fetched.Error()); err != nil {
 			return err
 		}
@@ -32,6 +36,14 @@ func (c *Cluster) Committed(group record.GroupID) map[record.TopicPartition]reco
 		return nil
 	})
 	return committed
+}
+
+// lookForCoordinator has the client forget a coordinator that died: franz-go goes on asking it for offsets, but not for
+// the heartbeat of a member, of which there is none here.
+func (c *Cluster) lookForCoordinator(ctx context.Context, group record.GroupID) {
+	req := kmsg.NewPtrHeartbeatRequest()
+	req.Group, req.Generation = string(group), -1
+	_, _ = req.RequestWith(ctx, c.client)
 }
 
 // Lag is how far a group's committed offset is behind the end, for each partition where it is. Where nothing is
