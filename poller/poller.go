@@ -43,6 +43,8 @@ type Config struct {
 	Log     *slog.Logger
 	// Rand draws pauses, in [0, 1), from any goroutine.
 	Rand func() float64
+
+	clock *clock // by which the ages of records count; NewPool's
 }
 
 // poller is one poller: a budget, and slots that take turns.

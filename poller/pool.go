@@ -3,6 +3,7 @@ package poller
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Pool holds the pollers of one mapping in this process.
@@ -20,6 +21,7 @@ type Pool struct {
 // NewPool returns a pool without pollers.
 func NewPool(c Config) *Pool {
 	ctx, cancel := context.WithCancel(context.Background())
+	c.clock = newClock(time.Now(), c.Log)
 	return &Pool{config: &c, ctx: ctx, cancel: cancel}
 }
 

@@ -93,7 +93,7 @@ func (p *poller) screen(b *batch) {
 			b.runs, b.from = append(b.runs, run), append(b.from, i)
 			continue
 		}
-		keep, d := p.Policy.Expired(time.Now(), run)
+		keep, d := p.Policy.Expired(p.now(), run)
 		b.decided(i, d)
 		for _, k := range keep {
 			b.runs, b.from = append(b.runs, k), append(b.from, i)
@@ -161,7 +161,7 @@ func (p *poller) answered(b *batch, attempt int, resp invoke.Response, err error
 func (p *poller) failed(b *batch, attempt int, outage bool, err *invoke.Error) {
 	p.Metrics.InvokeErrors.Inc(err.Kind.String())
 	p.Watch.failed(p.Log, b.runs, attempt, err)
-	f, now := err.Failure(b.id), time.Now()
+	f, now := err.Failure(b.id), p.now()
 	for i, run := range b.runs {
 		var d failure.Decision
 		switch {
@@ -185,7 +185,7 @@ func (p *poller) failed(b *batch, attempt int, outage bool, err *invoke.Error) {
 
 // named asks the failure room about the records that the function named as failed.
 func (p *poller) named(b *batch, attempt int, named [][]int) {
-	total, now := 0, time.Now()
+	total, now := 0, p.now()
 	for i, failed := range named {
 		if len(failed) == 0 {
 			continue
@@ -225,7 +225,7 @@ func (p *poller) giveUp(b *batch, g *given) {
 	p.Watch.undelivered(p.Log, &g.run, err)
 	run := g.run
 	run.Records = undelivered
-	b.again(g.from, p.Policy.Undelivered(time.Now(), p.Rand(), run))
+	b.again(g.from, p.Policy.Undelivered(p.now(), p.Rand(), run))
 }
 
 // deliveryTimeout bounds one delivery to the destination; what is not confirmed by then is delivered again later.

@@ -52,7 +52,9 @@ func fileFlag(cmd *cobra.Command, files *[]string) {
 }
 
 func (o *runOptions) run(cmd *cobra.Command) error {
-	log, err := newLog(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
+	out := newLogWriter(cmd.ErrOrStderr())
+	defer out.close()
+	log, err := newLog(out, o.logFormat, o.logLevel)
 	if err != nil {
 		return &usageError{cmd.CommandPath(), err}
 	}

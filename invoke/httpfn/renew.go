@@ -19,6 +19,9 @@ import (
 // renewEvery is how often files of headers, certificates and authorities are looked at, while calls are made.
 const renewEvery = time.Second
 
+// began is some moment; times are kept as distances from it.
+var began = time.Now()
+
 // means are what calls are made with. Changed headers or TLS files make others; calls on their way keep theirs.
 type means struct {
 	base *http.Request // what all requests share
@@ -78,7 +81,7 @@ func (m *means) close() {
 
 // renewal looks after what a function's means are made of. Whoever makes a call when a look is due takes it.
 type renewal struct {
-	due atomic.Int64 // Unix time in nanoseconds
+	due atomic.Int64 // in nanoseconds since began, which no jump of the clock changes
 
 	mu     sync.Mutex // while looking
 	config Config     // of the means
@@ -106,13 +109,13 @@ func newRenewal(c *Config, u *url.URL) (*renewal, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	r.config = *c
-	r.due.Store(time.Now().Add(renewEvery).UnixNano())
+	r.due.Store(int64(time.Since(began) + renewEvery))
 	return r, nil
 }
 
 // now returns the means of a call that begins.
 func (f *Function) now() *means {
-	if f.renewal != nil && time.Now().UnixNano() >= f.renewal.due.Load() {
+	if f.renewal != nil && int64(time.Since(began)) >= f.renewal.due.Load() {
 		f.renew()
 	}
 	return f.means.Load()
@@ -125,7 +128,7 @@ func (f *Function) renew() {
 		return
 	}
 	defer r.mu.Unlock()
-	defer func() { r.due.Store(time.Now().Add(renewEvery).UnixNano()) }()
+	defer func() { r.due.Store(int64(time.Since(began) + renewEvery)) }()
 	header, headerErr := r.newHeader()
 	config, filesErr := r.newTLS()
 	r.complain(errors.Join(headerErr, filesErr))

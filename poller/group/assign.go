@@ -118,7 +118,7 @@ func (f *Feed) openAll(fetched map[string]map[int32]kgo.Offset, logs *logs) (
 				}
 				f.set.Assign(tp, at, true, now)
 			} else {
-				start, committed := f.begin(tp, at, old, logs)
+				start, committed := f.begin(tp, at, offset.EpochOffset().Epoch, old, logs)
 				f.set.Assign(tp, start, committed, now)
 				if !committed { // else keep the client's epoch, by which it notices a truncated log
 					partitions[p] = kgo.NewOffset().At(int64(start))
@@ -156,8 +156,11 @@ func (f *Feed) resume(fetched map[string]map[int32]kgo.Offset) {
 }
 
 // begin is where a partition starts, and whether that is its committed offset. at is the committed offset, negative
-// if there is none; old the id of the earlier topic that it is of, if it is not of this one.
-func (f *Feed) begin(tp record.TopicPartition, at record.Offset, old string, logs *logs) (start record.Offset, committed bool) {
+// if there is none, epoch the leader epoch of the record before it, negative if unknown; old the id of the earlier topic
+// that it is of, if it is not of this one.
+func (f *Feed) begin(tp record.TopicPartition, at record.Offset, epoch int32, old string, logs *logs) (
+	start record.Offset, committed bool,
+) {
 	oldest, newest := logs.oldest[tp], logs.newest[tp]
 	log := f.config.Log.With("topic", tp.Topic, "partition", tp.Partition)
 	switch {
@@ -168,6 +171,11 @@ func (f *Feed) begin(tp record.TopicPartition, at record.Offset, old string, log
 	case at < oldest:
 		f.deleted(tp, at, oldest)
 		return oldest, false
+	case at > newest && epoch >= 0 && f.topics.tags[tp] != "":
+		// The same topic, but shorter: an unclean election has cut it. By the epoch the client finds out where, and tells.
+		log.Error("the committed offset is behind the end of the log, which was cut; looking for where",
+			"committed", int64(at), "end", int64(newest))
+		return at, true
 	case at > newest:
 		log.Error("the committed offset is behind the end of the log, which was cut or made anew; going on at its oldest record",
 			"committed", int64(at), "end", int64(newest), "oldest", int64(oldest))

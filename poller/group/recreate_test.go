@@ -95,10 +95,14 @@ func TestARecreatedTopicIsReadFromItsBeginning(t *testing.T) {
 
 // stale has the broker keep the group's commits when a topic is deleted, as far as the test can tell: it puts them back
 // before anything reads them.
-func stale(t *testing.T, c *kafkatest.Cluster, metadata string, offset int64) {
+func stale(t *testing.T, c *kafkatest.Cluster, metadata string, offset int64, epoch ...int32) {
 	t.Helper()
+	leader := int32(-1)
+	if len(epoch) > 0 {
+		leader = epoch[0]
+	}
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: "orders", At: offset, LeaderEpoch: -1, Metadata: metadata})
+	offsets.Add(kadm.Offset{Topic: "orders", At: offset, LeaderEpoch: leader, Metadata: metadata})
 	if err := c.Admin().CommitAllOffsets(t.Context(), "g-m", offsets); err != nil {
 		t.Fatal(err)
 	}
@@ -274,5 +278,42 @@ func TestRecordsOfADeletedTopicThatFailDoNotHoldTheNewOneUp(t *testing.T) {
 	m.stop()
 	if taken := fn.taken(); len(taken) != 1 || taken["orders-0@0"] != 1 {
 		t.Errorf("taken: %v; want the new record alone", taken)
+	}
+}
+
+// A commit beyond the end of the same topic's log: an unclean election has cut it while nothing ran. By the leader epoch of
+// the commit it goes on where the log was cut; nothing below comes again, and nothing new is missed. Without an epoch,
+// everything comes again.
+func TestACommitBeyondACutLogGoesOnWhereItWasCut(t *testing.T) {
+	for _, epoch := range []int32{0, -1} {
+		t.Run(fmt.Sprint("epoch ", epoch), func(t *testing.T) {
+			c := kafkatest.Fake(t, kafkatest.Options{})
+			c.CreateTopic("orders", 1, nil)
+			produce(c, "orders", 1, 10)
+			fn := target(fine)
+			var lines logged
+			o := options{config: func(g *group.Config) { g.Log = slog.New(&lines) }}
+			m := join(t, c, "m", []string{"orders"}, fn, o)
+			c.WaitLagZero("g-m", []string{"orders"}, 20*time.Second)
+			m.stop()
+			stale(t, c, said(t, c), 50, epoch) // as if 40 more had been read
+			m = join(t, c, "m", []string{"orders"}, fn, o)
+			until(t, "the cut is noticed", func() bool {
+				return strings.Contains(lines.text(), "behind the end of the log, which was cut") && m.feed.Joined()
+			})
+			if epoch >= 0 {
+				until(t, "it goes on at the cut", func() bool { return lines.count("the broker lost records that were read already") == 1 })
+			}
+			produce(c, "orders", 1, 5)
+			until(t, "what is new is committed", func() bool { return c.Committed("g-m")[orders0] == 15 })
+			m.stop()
+			again := 0
+			for _, n := range fn.taken() {
+				again += n - 1
+			}
+			if want := map[int32]int{0: 0, -1: 10}[epoch]; again != want || len(fn.taken()) != 15 {
+				t.Errorf("%d records taken, %d of them again; want 15 and %d", len(fn.taken()), again, want)
+			}
+		})
 	}
 }

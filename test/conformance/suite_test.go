@@ -50,6 +50,7 @@ var whole = append(core[:len(core):len(core)], []one{
 	{"a topic that is deleted holds up no other", deletedTopic},
 	{"a topic that grows is read at once", grownTopic},
 	{"a topic that comes after its mapping is read", lateTopic},
+	{"records that are deleted unread are counted", overtaken},
 }...)
 
 func suite(t *testing.T, cases []one, cluster func(t *testing.T) *kafkatest.Cluster) {
