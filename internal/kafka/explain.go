@@ -107,6 +107,10 @@ var replies = []struct {
 		kerr.InconsistentGroupProtocol, "another consumer of this group speaks another protocol",
 		"stop the other consumer, or set consumerGroupId to a group that only Sluice uses",
 	},
+	{
+		kerr.GroupIDNotFound, "the group is of another protocol than groupProtocol",
+		"set groupProtocol: auto, or let the group's other members leave first",
+	},
 	{kerr.UnknownTopicOrPartition, missingTopic, "create the topic, or correct its name; names are case-sensitive"},
 	{kerr.UnknownTopicID, missingTopic, "the topic was deleted; create it again"},
 	{kerr.InvalidTopicException, "the topic name is not valid", "use 1 to 249 of a-z, A-Z, 0-9, dot, underscore and hyphen"},

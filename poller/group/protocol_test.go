@@ -49,6 +49,11 @@ func TestByKIP848(t *testing.T) {
 		"a partition that cannot be listed holds up no other": TestAPartitionThatCannotBeListedHoldsUpNoOther,
 		"a refused commit shows":                              TestARefusedCommitShows,
 		"rebalances leak nothing":                             TestRebalancesLeakNothing,
+		"rebalances do not hide the last attempt":             TestRebalancesDoNotHideTheLastAttempt,
+		"a recreated topic is read from its beginning":        TestARecreatedTopicIsReadFromItsBeginning,
+		"a commit of an earlier topic is not taken for new":   TestACommitOfAnEarlierTopicIsNotTakenForOneOfTheNew,
+		"a recreated topic may stop":                          TestARecreatedTopicMayStop,
+		"a deleted topic holds up no other":                   TestADeletedTopicShowsAndHoldsUpNoOther,
 	} {
 		t.Run(name, func(t *testing.T) {
 			protocol.is(t, group.Consumer)
