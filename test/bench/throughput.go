@@ -55,7 +55,7 @@ func (b *bench) throughput(ctx context.Context) (report.Section, error) {
 func (b *bench) pairs(ctx context.Context, t *topic, c benchCase) ([]report.Figure, error) {
 	speed, cpu, memory := beside(c.title(), "records/s", "", report.More, report.Ratio),
 		beside(c.title(), "CPU-s per million", "", report.Less, report.Ratio),
-		beside(c.title(), "peak RSS", "MB", report.Less, report.Ratio)
+		beside(c.title(), "peak RSS", "MB", report.Less, "") // it depends on how long a run is
 	for n := range b.runs {
 		label := fmt.Sprintf("%d/%d", n+1, b.runs)
 		l, err := b.runOnce(ctx, loop, t, c, label)

@@ -93,6 +93,9 @@ func (s *Section) wide(b *strings.Builder, names []string) {
 		if f.By != "" {
 			head += fmt.Sprintf("| %s: %s | Sluice | %s ", title, f.Beside, f.By)
 			rule += "| --: | --: | --: "
+		} else if f.Beside != "" {
+			head += fmt.Sprintf("| %s: %s | Sluice ", title, f.Beside)
+			rule += "| --: | --: "
 		} else {
 			head += "| " + title + " "
 			rule += "| --: "
@@ -111,6 +114,8 @@ func (s *Section) wide(b *strings.Builder, names []string) {
 			f := s.find(key{c, name})
 			if f.By != "" {
 				fmt.Fprintf(b, "| %s | %s | **%s** ", Number(f.Other()), Number(f.Value()), f.shown(f.Counts()))
+			} else if f.Beside != "" {
+				fmt.Fprintf(b, "| %s | %s ", Number(f.Other()), Number(f.Value()))
 			} else {
 				fmt.Fprintf(b, "| %s ", Number(f.Value()))
 			}
