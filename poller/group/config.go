@@ -73,8 +73,8 @@ const BufferBytesDefault = 16 << 20
 // BufferBytesMin is the least buffer that still makes fetches of a useful size.
 const BufferBytesMin = 512 << 10
 
-// The bounds of one fetch: per broker and response, and per partition in it, as compressed on the wire. Small
-// partitions' shares keep what a pause throws away small. A small buffer gets small fetches: see fetchBytes.
+// The bounds of one fetch, of all brokers together and of a partition in it, in bytes of memory. Small partitions' shares
+// keep what a pause throws away small. A small buffer gets small fetches: see FetchBytes.
 const (
 	fetchBytesMax          = 16 << 20
 	fetchBytesMin          = 128 << 10
@@ -88,8 +88,6 @@ const internalTopics = `^__(consumer_offsets|transaction_state|share_group_state
 
 // FetchBytes is what all brokers together are asked for at once, for a buffer of so many bytes: a quarter of it.
 func FetchBytes(buffer int64) int64 { return min(max(buffer/4, fetchBytesMin), fetchBytesMax) }
-
-func (c *Config) fetchBytes() int32 { return int32(FetchBytes(c.BufferBytes)) }
 
 func (c *Config) withDefaults() {
 	if c.CommitInterval == 0 {
@@ -109,6 +107,7 @@ func (c *Config) withDefaults() {
 // options are the client options of the feed.
 func (f *Feed) options(protocol Protocol) []kgo.Opt {
 	c := &f.config
+	fetch, partition := f.fetched.ask()
 	opts := []kgo.Opt{
 		kgo.WithContext(f.life),
 		kgo.ConsumerGroup(string(c.Group)),
@@ -128,9 +127,9 @@ func (f *Feed) options(protocol Protocol) []kgo.Opt {
 		// Control records move the commit point, else a transactional topic would show a lag of 1 for ever.
 		kgo.KeepControlRecords(),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.FetchMaxBytes(c.fetchBytes() / factorStart),
-		kgo.FetchMaxPartitionBytes(fetchPartitionBytesMax / factorStart),
-		kgo.WithHooks(&f.fetched),
+		kgo.FetchMaxBytes(fetch),
+		kgo.FetchMaxPartitionBytes(partition),
+		kgo.WithHooks(f.fetched),
 		kgo.FetchMaxWait(fetchWaitMax),
 		// New partitions, and new topics that an expression matches, are seen within this time.
 		kgo.MetadataMaxAge(metadataAge),

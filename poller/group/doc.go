@@ -21,8 +21,9 @@
 //
 // # Bounds
 //
-// What is admitted and not settled is bounded by Config.BufferBytes, counting inflight.RecordOverhead for each record, plus one
-// fetch response per broker; fetches are asked for the smaller, the better their records are compressed. While pollers are busy and the buffer is full, nothing is polled. When a poller waits
-// although the buffer is full (its partitions are blocked), full partitions are paused and polling goes on: a blocked
-// partition stops neither the others nor polling. No partition holds more than its share.
+// What is admitted and not settled is bounded by Config.BufferBytes, counting inflight.RecordOverhead for each record, plus
+// one fetch; fetches are asked for the smaller, the better their records are compressed. While pollers are busy and the
+// buffer is full, nothing is polled. When a poller waits although the buffer is full and some partition has too little for a
+// batch (those that fill it are blocked), full partitions are paused and polling goes on: a blocked partition stops neither
+// the others nor polling. No partition holds more than its share, nor for long the responses that its records came in.
 package group

@@ -21,7 +21,7 @@ type Feed struct {
 	made   chan struct{} // closed when client is set: callbacks may come before
 
 	// fetched tells how large fetches become in memory.
-	fetched fetchSize
+	fetched *fetchSize
 	// turn is our place before the function's gate.
 	turn *poller.Turn
 	// calls is the parent of all leases' contexts.
@@ -56,6 +56,7 @@ type Feed struct {
 	unpoll  context.CancelFunc // ends the poll that is under way
 	polled  chan struct{}      // closed when that poll's records are admitted
 	paused  map[record.TopicPartition]bool
+	shared  shared // fetch responses that windows hold
 
 	joined    bool                           // the group has given us an assignment, maybe an empty one
 	opening   map[record.TopicPartition]bool // assigned, and their start is not known or not committed yet
@@ -81,6 +82,7 @@ func New(c Config) *Feed {
 		sought: make(map[record.TopicPartition]bool),
 		origin: newOrigin(), topics: newTopicLife(c.Recreated), spare: sync.Pool{New: newWaiter},
 	}
+	f.fetched = newFetchSize(c.BufferBytes, f.ask)
 	f.turn = poller.NewTurn(f.called)
 	f.life, f.kill = context.WithCancel(context.Background())
 	f.calls, f.stopCalls = context.WithCancel(f.life)

@@ -15,15 +15,18 @@ import (
 // pollLoop fetches and admits until ctx ends.
 func (f *Feed) pollLoop(ctx context.Context) {
 	for f.room(ctx) {
-		if factor, changed := f.fetched.next(); changed {
-			f.client.UpdateFetchMaxBytes(int32(float64(f.config.fetchBytes())/factor), int32(fetchPartitionBytesMax/factor))
-		}
 		fetches := f.poll(ctx)
 		f.admit(fetches)
 		if ctx.Err() != nil {
 			return
 		}
 	}
+}
+
+// ask tells the client how much to fetch. It is called from the client's own goroutines, maybe before we hold it.
+func (f *Feed) ask(fetch, partition int32) {
+	<-f.made
+	f.client.UpdateFetchMaxBytes(fetch, partition)
 }
 
 // poll waits for records. From now on until admit is done with them, flush waits.
@@ -68,12 +71,15 @@ func (f *Feed) admit(fetches kgo.Fetches) {
 			records += len(p.Records)
 			f.overtaken(tp, record.Offset(p.Records[0].Offset), record.Offset(p.LogStartOffset))
 			f.rewound(tp, record.Offset(p.Records[0].Offset), now)
+			before := f.set.Bytes()
 			f.set.Admit(tp, p.Records, now)
+			f.shared.admitted(tp, p.Records, f.set.Bytes()-before)
 		}
 	})
 	if records > 0 {
 		f.problem = nil
 		f.config.Metrics.Polled.Add(records)
+		f.shared.part(f.set, f.config.BufferBytes)
 		f.measure()
 		signal(f.dirty) // control records and gaps move the commit point as well
 	}
@@ -98,6 +104,7 @@ func (f *Feed) rewound(tp record.TopicPartition, first record.Offset, now time.T
 // any more.
 func (f *Feed) truncate(tp record.TopicPartition, at record.Offset, now time.Time) {
 	f.set.Truncate(tp, at, now)
+	f.shared.forget(tp)
 	f.unpause(tp)
 }
 
@@ -146,11 +153,12 @@ func (f *Feed) room(ctx context.Context) bool {
 	}
 }
 
-// plan says whether to poll now. With a full buffer it polls only for pollers that wait in vain, and then not for the
-// partitions that fill it.
+// plan says whether to poll now. With a full buffer it polls only for pollers that wait in vain while more records would
+// help them, and then not for the partitions that fill it.
 func (f *Feed) plan() bool {
+	f.fetched.partitions(f.set.Partitions(), f.config.BufferBytes)
 	full := f.held() >= f.config.BufferBytes
-	if full && len(f.waiters) == 0 {
+	if full && (len(f.waiters) == 0 || !f.starving()) {
 		return false
 	}
 	share := f.share()
@@ -173,6 +181,15 @@ func (f *Feed) plan() bool {
 	return open
 }
 
+// starving says whether some partition that is not paused has too little for a batch.
+func (f *Feed) starving() bool {
+	found := false
+	f.set.Each(func(tp record.TopicPartition, _ int, _ int64) {
+		found = found || !f.paused[tp] && f.set.Starving(tp)
+	})
+	return found
+}
+
 // unpause resumes the partition if it holds less than half of its share again. It is called when something of it has
 // settled: a poll that is under way then waits for it, too.
 func (f *Feed) unpause(tp record.TopicPartition) {
@@ -184,9 +201,14 @@ func (f *Feed) unpause(tp record.TopicPartition) {
 }
 
 // share is what one partition may hold: twice its part of the buffer, so that a partition is paused for being blocked
-// and not for being busy.
+// and not for being busy. As the buffer overflows it shrinks: nobody gets more than the least at one and a half times the
+// buffer.
 func (f *Feed) share() int64 {
-	share := min(2*f.config.BufferBytes/int64(max(1, f.set.Partitions())), f.config.BufferBytes)
+	buffer := f.config.BufferBytes
+	share := min(2*buffer/int64(max(1, f.set.Partitions())), buffer)
+	if over := f.held() - buffer; over > 0 {
+		share -= share * min(2*over, buffer) / buffer
+	}
 	return max(share, partitionShareMin)
 }
 

@@ -45,10 +45,10 @@ type Plan struct {
 	EventsKept int
 	// GoLimit is the limit for Go's runtime.
 	GoLimit int64
-	// Needs is what the process takes with all buffers full and events that are small beside them; Most is what it takes
-	// with the largest events in all slots. Both count garbage that is not collected yet; where they are over the
-	// limit, Go collects more often and stays below it.
-	Needs, Most int64
+	// Needs is what the process takes with all buffers full and events that are small beside them, and Compressed the same
+	// where producers compress; Most is what it takes with the largest events in all slots. They count garbage that is not
+	// collected yet.
+	Needs, Compressed, Most int64
 	// Least is the lowest limit that these loads fit into.
 	Least int64
 }
@@ -64,31 +64,39 @@ func Divide(limit int64, loads []Load) *Plan {
 		EventsKept: int(min(eventsKeptMax, limit/eventsKeptShare)),
 	}
 	fixed := Base + PerMapping*int64(len(loads))
-	p.Needs, p.Most, p.Least = fixed, fixed, fixed
-	left := max(0, (limit-fixed)/collector)
+	p.Needs, p.Compressed, p.Most, p.Least = fixed, fixed, fixed, fixed
+	for i := range loads {
+		p.Least += collector * loads[i].uses(group.BufferBytesMin)
+	}
+	// Everybody has the least buffer; what is left is shared.
+	left := max(0, (limit-p.Least)/collector)
 	for i, at := range byUse(loads) {
 		l := &loads[at]
-		b := l.buffer(left / int64(len(loads)-i))
+		least := l.uses(group.BufferBytesMin)
+		b := l.buffer(least + left/int64(len(loads)-i))
 		p.Buffers[at] = b
-		left = max(0, left-l.uses(b))
+		left -= l.uses(b) - least
 		p.Needs += collector * fetched(b)
+		p.Compressed += collector * fetchedCompressed(b)
 		p.Most += collector * l.uses(b)
-		p.Least += collector * l.uses(group.BufferBytesMin)
 	}
 	return p
 }
 
-// byUse lists the loads by what they can use, the least first.
+// byUse lists the loads by what they can use beyond the least, the least first.
 func byUse(loads []Load) []int {
 	order := make([]int, len(loads))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(loads[a].uses(group.BufferBytesDefault), loads[b].uses(group.BufferBytesDefault))
+		return cmp.Compare(loads[a].more(), loads[b].more())
 	})
 	return order
 }
+
+// more is what the largest buffer uses beyond the least.
+func (l *Load) more() int64 { return l.uses(group.BufferBytesDefault) - l.uses(group.BufferBytesMin) }
 
 // buffer is the largest buffer with which the load stays within share bytes in use.
 func (l *Load) buffer(share int64) int64 {
@@ -114,8 +122,13 @@ func (l *Load) uses(b int64) int64 {
 	return n
 }
 
-// fetched is a buffer of b bytes with the fetches that are on their way to it.
-func fetched(b int64) int64 { return b + 2*group.FetchBytes(b) }
+// fetched is what a buffer of b bytes holds in memory when it is full: the records in it with what they take beside their
+// payload, the fetches that are on their way to it, and the rest of the responses that its records are pieces of. Both
+// factors were measured (docs/MEMORY.md). Compressed records hold no more than the batch of the producer that they were in.
+func fetched(b int64) int64 { return b * 27 / 10 }
+
+// fetchedCompressed is the same where producers compress.
+func fetchedCompressed(b int64) int64 { return 2 * b }
 
 // eventsOf bounds the events of all slots: what they carry lies in the buffer, and takes 4/3 of it as base64, in memory
 // whose size is rounded up by half on average.
