@@ -41,13 +41,16 @@ func (h *hung) DialContext(ctx context.Context, network, address string) (net.Co
 	if err != nil {
 		return nil, err
 	}
-	return &watched{Conn: conn, hung: h, address: address}, nil
+	return &watched{Conn: conn, hung: h, address: address, made: time.Now()}, nil
 }
 
-func (h *hung) note(address string) {
+// note begins to refuse an address, unless the connection is from before it was refused last: its silence is no news.
+func (h *hung) note(address string, made time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.until[address] = time.Now().Add(hungFor)
+	if made.After(h.until[address]) {
+		h.until[address] = time.Now().Add(hungFor)
+	}
 }
 
 // errHung is why a connection is not tried.
@@ -66,6 +69,7 @@ type watched struct {
 	net.Conn
 	hung    *hung
 	address string
+	made    time.Time
 	given   atomic.Int64 // how long the next answer may take, when that was said
 }
 
@@ -79,7 +83,7 @@ func (w *watched) SetReadDeadline(t time.Time) error {
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && time.Duration(w.given.Load()) > time.Second {
-		w.hung.note(w.address)
+		w.hung.note(w.address, w.made)
 	}
 	return n, err
 }

@@ -112,6 +112,7 @@ func (f *Feed) useful(commits []inflight.Commit) []inflight.Commit {
 func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicPartition]error, whole error) bool {
 	var back []inflight.Commit
 	var first error
+	said := time.Since(f.complained) < commitLinesAgain
 	for _, c := range commits {
 		err := whole
 		if err == nil {
@@ -133,12 +134,13 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 			f.mu.Unlock()
 		}
 		f.config.Metrics.CommitErrors.Inc(kafkaErrorName(err))
-		if len(back) <= commitLinesMax {
+		if !said && len(back) <= commitLinesMax {
+			f.complained = time.Now()
 			f.config.Log.Warn("commit failed; it will be tried again", "group", f.config.Group,
 				"topic", c.Topic, "partition", c.Partition, "offset", int64(c.Offset), "error", err)
 		}
 	}
-	if len(back) > commitLinesMax {
+	if !said && len(back) > commitLinesMax {
 		f.config.Log.Warn("more commits failed", "group", f.config.Group, "partitions", len(back)-commitLinesMax)
 	}
 	f.mu.Lock()
@@ -153,8 +155,12 @@ func (f *Feed) committed(commits []inflight.Commit, failed map[record.TopicParti
 	return len(back) == 0
 }
 
-// commitLinesMax bounds the partitions that the log names of one commit that failed.
-const commitLinesMax = 5
+// commitLinesMax bounds the partitions that the log names of one commit that failed; commitLinesAgain is how long it then
+// says nothing of further ones, which come every second while the coordinator is away.
+const (
+	commitLinesMax   = 5
+	commitLinesAgain = 10 * time.Second
+)
 
 // kafkaErrorName is the protocol's name of an error, for a metric's label.
 func kafkaErrorName(err error) string {

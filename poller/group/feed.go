@@ -36,6 +36,7 @@ type Feed struct {
 
 	// committing keeps commits one at a time, and a revoke's last commit behind all others.
 	committing sync.Mutex
+	complained time.Time // when the log told of a commit that failed; guarded by committing
 
 	mu       sync.Mutex
 	set      *inflight.Set                     // guarded by mu, as all below

@@ -8,6 +8,7 @@ package kafkatest
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicehq/sluice/internal/kafka"
 	"github.com/sluicehq/sluice/test/kafkatest/broker"
 	"github.com/sluicehq/sluice/test/network"
 )
@@ -262,7 +264,15 @@ func (c *Cluster) Client(options ...kgo.Opt) *kgo.Client {
 func (c *Cluster) Admin() *kadm.Client {
 	c.t.Helper()
 	c.once.Do(func() {
-		c.client = c.Client(kgo.MetadataMinAge(50*time.Millisecond), kgo.RequestTimeoutOverhead(helperPatience), kgo.RecordPartitioner(chosenOrByKey()))
+		opts := append(c.ClientOptions(), kgo.MetadataMinAge(50*time.Millisecond), kgo.RequestTimeoutOverhead(helperPatience), kgo.RecordPartitioner(chosenOrByKey()))
+		if c.real == nil {
+			c.client = c.Client(opts...)
+		} else { // brokers may hang: Sluice's own clients leave them alone for a while
+			client, err := kafka.NewClient(kafka.Cluster{Name: "test", BootstrapServers: c.Bootstrap()}, slog.New(slog.DiscardHandler), opts...)
+			c.must("make a client", err)
+			c.t.Cleanup(client.Close)
+			c.client = client
+		}
 		c.admin = kadm.NewClient(c.client)
 	})
 	return c.admin
