@@ -117,6 +117,10 @@ func (s *stress) join() {
 		config: func(c *group.Config) {
 			c.BufferBytes, c.DrainTimeout, c.Limits.BatchingWindow = buffer, drain, window
 			c.SessionTimeout = 10 * time.Second
+			dial := c.Dial
+			c.Dial = func(opts ...kgo.Opt) (*kgo.Client, error) { // kfake may forget a join: it is then waited for this long
+				return dial(append(opts, kgo.RebalanceTimeout(5*time.Second))...)
+			}
 			c.Limits.BatchRecords = 1 + s.rnd.IntN(20)
 		},
 	}))
