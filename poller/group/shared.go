@@ -61,14 +61,14 @@ func (s *shared) admitted(tp record.TopicPartition, recs []*record.Record, bytes
 // forget is for a partition whose offsets go back.
 func (s *shared) forget(tp record.TopicPartition) { delete(s.parts, tp) }
 
-// part copies out what would hold as much as the buffer beyond what the windows hold: healthy partitions drift apart by half
-// of that. It looks each time that an eighth of it has been admitted.
+// part copies out what would hold half as much as the buffer beyond what the windows hold: so far healthy partitions may
+// drift apart, at little cost. It looks each time that an eighth of the buffer has been admitted.
 func (s *shared) part(set *inflight.Set, buffer int64) {
 	if s.total-s.looked < buffer/8 {
 		return
 	}
 	s.looked = s.total
-	oldest := s.total - set.Bytes() - buffer
+	oldest := s.total - set.Bytes() - buffer/2
 	for tp, p := range s.parts {
 		point, owned := set.CommitPoint(tp)
 		p.settled(point)

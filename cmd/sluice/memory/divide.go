@@ -125,7 +125,7 @@ func (l *Load) uses(b int64) int64 {
 // fetched is what a buffer of b bytes holds in memory when it is full: the records in it with what they take beside their
 // payload, the fetches that are on their way to it, and the rest of the responses that its records are pieces of. Both
 // factors were measured (docs/MEMORY.md). Compressed records hold no more than the batch of the producer that they were in.
-func fetched(b int64) int64 { return b * 27 / 10 }
+func fetched(b int64) int64 { return 3 * b }
 
 // fetchedCompressed is the same where producers compress.
 func fetchedCompressed(b int64) int64 { return 2 * b }
