@@ -12,14 +12,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/sluicehq/sluice/test/kafkatest"
-	"github.com/sluicehq/sluice/test/kafkatest/broker"
+	"github.com/sluicehq/sluice/test/kafkatest/broker" // kafkatest itself imports this package
 )
 
 // TestRealKafka speaks every security that we offer with a real broker, and has it refuse us in every usual way. The
 // broker starts once, with ACLs: whoever logs in may use the topic orders and nothing else.
 func TestRealKafka(t *testing.T) {
-	k := kafkatest.Start(t, kafkatest.Options{Secure: true, Properties: map[string]string{
+	k, err := broker.Start(t.Context(), broker.Config{Dir: t.TempDir(), Secure: true, Properties: map[string]string{
 		"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
 		"super.users":           "User:ANONYMOUS;User:CN=svc", // who comes in the clear, and who shows the client's certificate
 		// Tokens without a signature are taken, by Kafka's own validator for tests, and a session ends with its token.
@@ -28,16 +27,26 @@ func TestRealKafka(t *testing.T) {
 		"listener.name.saslplain.oauthbearer.connections.max.reauth.ms":          "60000",
 		"listener.name.saslplain.oauthbearer.sasl.server.callback.handler.class": "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler",
 	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	login := k.Credentials()
-	k.CreateTopic("orders", 1, nil)
-	k.CreateTopic("forbidden", 1, nil)
+	at := func(l broker.Listener) Cluster {
+		return Cluster{Name: l.String(), BootstrapServers: k.Addresses(l)}
+	}
+	admin := kadm.NewClient(client(t, at(broker.Plaintext)))
+	if _, err := admin.CreateTopics(t.Context(), 1, 1, nil, "orders", "forbidden"); err != nil {
+		t.Fatal(err)
+	}
 	acl := kadm.NewACLs().Allow("User:"+login.Username).Topics("orders").
 		Operations(kadm.OpRead, kadm.OpWrite, kadm.OpDescribe).ResourcePatternType(kadm.ACLPatternLiteral)
-	if granted, err := k.Admin().CreateACLs(t.Context(), acl); err != nil || granted[0].Err != nil {
+	if granted, err := admin.CreateACLs(t.Context(), acl); err != nil || granted[0].Err != nil {
 		t.Fatal(err, granted)
-	}
-	at := func(l broker.Listener) Cluster {
-		return Cluster{Name: l.String(), BootstrapServers: k.Address(l)}
 	}
 	user := func(mechanism string) *SASL {
 		return &SASL{Mechanism: mechanism, Username: login.Username, Password: Text(login.Password)}
