@@ -115,7 +115,7 @@ func TestGroupsSettleWhileTheyScale(t *testing.T) {
 		stayed, moved := l.gaps(began, time.Now())
 		t.Logf("gaps of one partition: %s before, %s where it stayed in a rebalance (%d), %s where it moved (%d)",
 			before.worst, stayed.worst, stayed.partitions, moved.worst, moved.partitions)
-		if stayed.partitions == 0 || stayed.worst > max(3*time.Second, 5*before.worst) { // a machine with other work is slow
+		if stayed.partitions == 0 || stayed.worst > max(5*time.Second, 5*before.worst) { // brokers that have just started are slow
 			t.Errorf("partitions that stayed had a gap of %s; it was %s before", stayed.worst, before.worst)
 		}
 		l.call.Store(int64(2 * time.Second))
