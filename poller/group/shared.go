@@ -21,8 +21,10 @@ type shared struct {
 type stretch struct {
 	// arrivals say when they came, oldest first.
 	arrivals []arrival
-	// copied is the offset behind what was copied; rest says that something was out then, and may come back.
+	// copied is the offset behind what was copied, and own how many bytes of that are held at most; rest says that
+	// something was out then, and may come back.
 	copied record.Offset
+	own    int64
 	rest   bool
 }
 
@@ -68,16 +70,25 @@ func (s *shared) part(set *inflight.Set, buffer int64) {
 		return
 	}
 	s.looked = s.total
-	oldest := s.total - set.Bytes() - buffer/2
+	held := set.Bytes() // in responses
 	for tp, p := range s.parts {
 		point, owned := set.CommitPoint(tp)
 		p.settled(point)
-		out := set.Out(tp)
-		switch {
-		case !owned, len(p.arrivals) == 0 && !p.rest:
+		_, bytes := set.Held(tp)
+		if p.own = min(p.own, bytes); point >= p.copied {
+			p.own = 0
+		}
+		held -= p.own
+		if !owned || len(p.arrivals) == 0 && p.own == 0 && !p.rest {
 			delete(s.parts, tp)
-		case len(p.arrivals) > 0 && p.arrivals[0].total < oldest, p.rest && !out:
+		}
+	}
+	oldest := s.total - held - buffer/2
+	for tp, p := range s.parts {
+		out := set.Out(tp)
+		if len(p.arrivals) > 0 && p.arrivals[0].total < oldest || p.rest && !out {
 			p.copied = set.Unshare(tp, p.copied)
+			_, p.own = set.Held(tp)
 			p.arrivals, p.rest = nil, out
 		}
 	}

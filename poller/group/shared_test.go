@@ -21,6 +21,9 @@ type sharedWorld struct {
 	set    *inflight.Set
 	shared shared
 	offset int64
+	// records of partition 0 and their responses, since stick.
+	records   []*record.Record
+	responses [][]byte
 }
 
 func newSharedWorld(t *testing.T) *sharedWorld {
@@ -48,7 +51,7 @@ func (w *sharedWorld) fetch() (recs [2]*record.Record, response []byte) {
 	return recs, response
 }
 
-// take settles the next batch of any partition, but leaves the first of partition 0 out.
+// take is the next batch of any partition.
 func (w *sharedWorld) take() *inflight.Lease {
 	l, _ := w.set.Acquire(time.Now(), 1)
 	if l == nil {
@@ -57,20 +60,27 @@ func (w *sharedWorld) take() *inflight.Lease {
 	return l
 }
 
-func TestAStuckPartitionDoesNotHoldWholeResponses(t *testing.T) {
-	w := newSharedWorld(t)
-	var stuck []*record.Record
-	var responses [][]byte
-	for range 200 {
+// stick fetches n responses while the first record of partition 0 stays out; the other partition is served.
+func (w *sharedWorld) stick(n int) (out *inflight.Lease) {
+	for range n {
 		recs, response := w.fetch()
-		stuck, responses = append(stuck, recs[0]), append(responses, response)
-		for l := w.take(); ; l = w.take() {
+		w.records, w.responses = append(w.records, recs[0]), append(w.responses, response)
+		for {
+			l := w.take()
 			if l.Runs[0].Partition == 1 {
 				w.set.Settle(l, nil, time.Now())
 				break
-			} // partition 0 stays out
+			}
+			out = l
 		}
 	}
+	return out
+}
+
+func TestAStuckPartitionDoesNotHoldWholeResponses(t *testing.T) {
+	w := newSharedWorld(t)
+	w.stick(200)
+	stuck, responses := w.records, w.responses
 	held := 0
 	for i, r := range stuck {
 		if &r.Value[0] == &responses[i][0] {
@@ -82,6 +92,33 @@ func TestAStuckPartitionDoesNotHoldWholeResponses(t *testing.T) {
 	}
 	if most := sharedBuffer / sharedPart; held > most || held == 0 {
 		t.Errorf("%d of %d responses are held whole", held, len(stuck))
+	}
+}
+
+// A partition that was stuck and moves again is copied no more.
+func TestCopyingEndsWhenThePartitionMovesAgain(t *testing.T) {
+	w := newSharedWorld(t)
+	first := w.stick(200)
+	w.set.Settle(first, nil, time.Now())
+	for l, _ := w.set.Acquire(time.Now(), 1); l != nil; l, _ = w.set.Acquire(time.Now(), 1) {
+		w.set.Settle(l, nil, time.Now())
+	}
+	for range 20 {
+		w.fetch()
+	}
+	for range 400 {
+		recs, response := w.fetch()
+		if &recs[0].Value[0] != &response[0] {
+			t.Fatal("copied at once")
+		}
+		for range 2 {
+			w.set.Settle(w.take(), nil, time.Now())
+		}
+	}
+	for _, p := range w.shared.parts {
+		if p.own != 0 || p.rest {
+			t.Errorf("it still counts as copied: %+v", p)
+		}
 	}
 }
 
