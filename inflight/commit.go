@@ -131,6 +131,14 @@ func (s *Set) Held(tp record.TopicPartition) (records int, bytes int64) {
 	return 0, 0
 }
 
+// Settled is what of one partition was settled since it was assigned; 0 without a window.
+func (s *Set) Settled(tp record.TopicPartition) (records int, bytes int64) {
+	if w := s.windows[tp]; w != nil {
+		return w.doneRecords, w.doneBytes
+	}
+	return 0, 0
+}
+
 // Each calls f with every partition that still hands out records and what it holds, in no order.
 func (s *Set) Each(f func(tp record.TopicPartition, records int, bytes int64)) {
 	for tp, w := range s.windows {

@@ -207,6 +207,8 @@ func (s *Set) Settle(l *Lease, retry [][]record.Run, now time.Time) (settled, st
 		s.records += w.heldRecords - records
 		s.bytes += w.heldBytes - bytes
 		settled += records - w.heldRecords
+		w.doneRecords += records - w.heldRecords
+		w.doneBytes += bytes - w.heldBytes
 		w.since = now
 		w.advanced(now, before)
 		s.relist(w)

@@ -58,6 +58,9 @@ type window struct {
 	// heldRecords and heldBytes count out and retries together.
 	heldRecords int
 	heldBytes   int64
+	// doneRecords and doneBytes count what was settled since the assignment.
+	doneRecords int
+	doneBytes   int64
 
 	// moved is when the commit point last advanced, or when work appeared in an idle window.
 	moved time.Time

@@ -22,6 +22,8 @@ type Feed struct {
 
 	// fetched tells how large fetches become in memory.
 	fetched *fetchSize
+	// pace tells busy partitions from those that stand still; guarded by mu.
+	pace pace
 	// turn is our place before the function's gate.
 	turn *poller.Turn
 	// calls is the parent of all leases' contexts.

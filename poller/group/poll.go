@@ -140,45 +140,62 @@ func unknownTopic(err error) bool {
 func (f *Feed) room(ctx context.Context) bool {
 	for {
 		f.mu.Lock()
-		go_ := f.plan()
+		go_, again := f.plan(time.Now())
 		f.mu.Unlock()
 		if go_ {
 			return ctx.Err() == nil
 		}
+		var later <-chan time.Time
+		if again {
+			later = time.After(paceWindow)
+		}
 		select {
 		case <-f.hungry:
+		case <-later:
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// plan says whether to poll now. With a full buffer it polls only for pollers that wait in vain while more records would
-// help them, and then not for the partitions that fill it.
-func (f *Feed) plan() bool {
+// plan says whether to poll now, and if not, whether to look again in a while although nothing has happened. With a full
+// buffer it polls only for pollers that wait in vain while more records would help them, and then not for the partitions
+// that fill it.
+//
+// A partition that fills the buffer because it is busy is not paused: a fetch without it may wait for records of others
+// for as long as fetchWaitMax, and it would run dry meanwhile. It makes room by itself, and soon.
+func (f *Feed) plan(now time.Time) (poll, again bool) {
+	f.pace.look(f.set, now)
 	f.fetched.partitions(f.set.Partitions(), f.config.BufferBytes)
 	full := f.held() >= f.config.BufferBytes
 	if full && (len(f.waiters) == 0 || !f.starving()) {
-		return false
+		return false, false
 	}
 	share := f.share()
 	f.set.Share(share)
 	if !full && f.held() < share {
-		return true // no partition can be over its share
+		return true, false // no partition can be over its share
 	}
 	var pause map[string][]int32
-	open := f.set.Partitions() == 0
+	open, busy := f.set.Partitions() == 0, false
 	f.set.Each(func(tp record.TopicPartition, records int, bytes int64) {
 		if !f.paused[tp] && cost(records, bytes) >= share {
-			f.paused[tp] = true
-			pause = add(pause, tp)
+			if f.pace.of(f.set, tp) >= share {
+				busy = true
+			} else {
+				f.paused[tp] = true
+				pause = add(pause, tp)
+			}
 		}
 		open = open || !f.paused[tp]
 	})
 	if pause != nil {
 		f.client.PauseFetchPartitions(pause)
 	}
-	return open
+	if full && busy {
+		return false, true
+	}
+	return open, false
 }
 
 // starving says whether some partition that is not paused has too little for a batch.
