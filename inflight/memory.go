@@ -18,9 +18,9 @@ func (s *Set) CommitPoint(tp record.TopicPartition) (point record.Offset, owned 
 	return w.commitPoint(), true
 }
 
-// Unshare copies keys, values and headers of what the partition has pending from an offset on, and of what waits for its
-// next try, into memory of its own, so that it no longer holds the fetch responses that they came in, and whatever else
-// was in those. What is out is left alone: the function's call reads it. It returns the offset behind what was copied.
+// Unshare copies what the partition has pending from an offset on, and what waits for its next try, into memory of its
+// own, so that it no longer holds the fetch responses that they came in, and whatever else was in those. What is out is
+// left alone: the function's call reads it. It returns the offset behind what was copied.
 func (s *Set) Unshare(tp record.TopicPartition, from record.Offset) record.Offset {
 	w := s.windows[tp]
 	if w == nil {
@@ -30,12 +30,12 @@ func (s *Set) Unshare(tp record.TopicPartition, from record.Offset) record.Offse
 	for _, run := range w.retries {
 		c.left += runBytes(run.Records)
 	}
-	for _, run := range w.retries {
-		c.copy(run.Records)
+	for i := range w.retries {
+		w.retries[i].Records = c.copy(w.retries[i].Records)
 	}
 	c.from = int64(from)
-	for _, chunk := range w.queue {
-		c.copy(chunk)
+	for i := range w.queue {
+		w.queue[i] = c.copy(w.queue[i])
 	}
 	return w.next
 }
@@ -49,21 +49,32 @@ type copier struct {
 
 const slabBytes = 256 << 10
 
-func (c *copier) copy(recs []*record.Record) {
-	for _, r := range recs {
+// copy returns recs with copies in place of those from the offset on. The records themselves are copied, too: the client
+// makes those of a producer's batch in one piece, and the settled ones among them still point into the response.
+func (c *copier) copy(recs []*record.Record) []*record.Record {
+	if recs[len(recs)-1].Offset < c.from {
+		return recs
+	}
+	own, all := make([]*record.Record, len(recs)), make([]record.Record, len(recs))
+	for i, r := range recs {
 		if r.Offset < c.from {
+			own[i] = r
 			continue
 		}
 		size := record.Bytes(r)
 		if int64(cap(c.slab)-len(c.slab)) < size {
 			c.slab = make([]byte, 0, max(size, min(slabBytes, c.left)))
 		}
+		all[i] = *r
+		r = &all[i]
 		r.Key, r.Value = c.clone(r.Key), c.clone(r.Value)
-		for i := range r.Headers {
-			r.Headers[i].Value = c.clone(r.Headers[i].Value)
+		for h := range r.Headers {
+			r.Headers[h].Value = c.clone(r.Headers[h].Value)
 		}
+		own[i] = r
 		c.left -= size
 	}
+	return own
 }
 
 // clone keeps nil and empty apart.

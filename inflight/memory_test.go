@@ -53,6 +53,12 @@ func TestUnshareCopiesWhatIsNotOut(t *testing.T) {
 	if behind := s.Unshare(tp, 4); behind != 6 {
 		t.Errorf("copied up to %d", behind)
 	}
+	w := s.windows[tp]
+	left := append([]*record.Record{w.retries[0].Records[0]}, recs[1])
+	for _, c := range w.queue {
+		left = append(left, c...)
+	}
+	recs = left // 1 is settled
 	for i, r := range recs {
 		copied := !b.holds(r.Value) || i == 5
 		if want := i == 0 || i >= 4; copied != want {
@@ -75,9 +81,15 @@ func TestUnshareLeavesAloneWhatTheFunctionReads(t *testing.T) {
 	s.Admit(tp, recs, now)
 	s.Acquire(now, 1)
 	s.Unshare(tp, 0)
-	for i, r := range recs {
-		if held := b.holds(r.Value); held != (i < 2) {
-			t.Errorf("record %d still lies in the response: %v", i, held)
+	w := s.windows[tp]
+	for _, r := range w.out.Records {
+		if !b.holds(r.Value) {
+			t.Errorf("record %d was taken from under the call", r.Offset)
+		}
+	}
+	for _, r := range w.queue[0] {
+		if b.holds(r.Value) {
+			t.Errorf("record %d still lies in the response", r.Offset)
 		}
 	}
 }

@@ -91,9 +91,18 @@ func (p *poller) slot(ctx context.Context) {
 		}
 		for l != nil {
 			l = p.process(ctx, l, &b)
+			b.forget()
 		}
 		p.free.Add(1)
 	}
+}
+
+// forget lets go of a batch that has settled: a slot that waits for its next one, maybe for long, would hold the fetch
+// responses that the records came in.
+func (b *batch) forget() {
+	clear(b.runs)
+	clear(b.given)
+	b.lease, b.retry, b.runs, b.given = nil, nil, b.runs[:0], b.given[:0]
 }
 
 // next waits for the slot's turn, for budget and for a batch. It returns nil when the poller is to stop.
