@@ -139,6 +139,14 @@ func (s *Set) Settled(tp record.TopicPartition) (records int, bytes int64) {
 	return 0, 0
 }
 
+// Moved is when the commit point of a partition advanced last, or when it got work after it had none; zero without a window.
+func (s *Set) Moved(tp record.TopicPartition) time.Time {
+	if w := s.windows[tp]; w != nil {
+		return w.moved
+	}
+	return time.Time{}
+}
+
 // Each calls f with every partition that still hands out records and what it holds, in no order.
 func (s *Set) Each(f func(tp record.TopicPartition, records int, bytes int64)) {
 	for tp, w := range s.windows {

@@ -36,10 +36,13 @@ func (p *pace) look(set *inflight.Set, now time.Time) {
 	p.since, p.then, p.last = now, then, last
 }
 
-// of is what the partition settles in a paceWindow, at least.
-func (p *pace) of(set *inflight.Set, tp record.TopicPartition) int64 {
+// stillAfter is how long a partition may go without progress and be taken for busy.
+const stillAfter = time.Second
+
+// of is what the partition settles in a paceWindow, at least; 0 while it stands still.
+func (p *pace) of(set *inflight.Set, tp record.TopicPartition, now time.Time) int64 {
 	was, known := p.then[tp]
-	if !known {
+	if !known || now.Sub(set.Moved(tp)) >= stillAfter {
 		return 0
 	}
 	return max(p.last[tp], cost(set.Settled(tp))-was)

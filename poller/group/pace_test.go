@@ -82,9 +82,7 @@ func TestABusyPartitionIsNotPaused(t *testing.T) {
 	if poll, again := w.feed.plan(w.now); poll || !again || w.feed.paused[w.hot] {
 		t.Errorf("a full buffer that makes room by itself: poll %v, again %v, paused %v", poll, again, w.feed.paused[w.hot])
 	}
-	w.now = w.now.Add(2 * paceWindow) // and now it stands still
-	w.feed.plan(w.now)
-	w.now = w.now.Add(paceWindow)
+	w.now = w.now.Add(stillAfter) // and now it stands still
 	if poll, _ := w.feed.plan(w.now); !poll || !w.feed.paused[w.hot] {
 		t.Errorf("a partition that stands still: poll %v, paused %v", poll, w.feed.paused[w.hot])
 	}
@@ -99,7 +97,7 @@ func TestASlowPartitionIsPaused(t *testing.T) {
 		w.now = w.now.Add(100 * time.Millisecond)
 		w.feed.plan(w.now)
 	}
-	if !w.feed.paused[w.hot] || w.feed.pace.of(w.feed.set, w.hot) == 0 {
-		t.Errorf("paused %v, pace %d", w.feed.paused[w.hot], w.feed.pace.of(w.feed.set, w.hot))
+	if pace := w.feed.pace.of(w.feed.set, w.hot, w.now); !w.feed.paused[w.hot] || pace == 0 {
+		t.Errorf("paused %v, pace %d", w.feed.paused[w.hot], pace)
 	}
 }

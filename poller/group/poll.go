@@ -147,7 +147,7 @@ func (f *Feed) room(ctx context.Context) bool {
 		}
 		var later <-chan time.Time
 		if again {
-			later = time.After(paceWindow)
+			later = time.After(stillAfter)
 		}
 		select {
 		case <-f.hungry:
@@ -180,7 +180,7 @@ func (f *Feed) plan(now time.Time) (poll, again bool) {
 	open, busy := f.set.Partitions() == 0, false
 	f.set.Each(func(tp record.TopicPartition, records int, bytes int64) {
 		if !f.paused[tp] && cost(records, bytes) >= share {
-			if f.pace.of(f.set, tp) >= share {
+			if f.pace.of(f.set, tp, now) >= share {
 				busy = true
 			} else {
 				f.paused[tp] = true
