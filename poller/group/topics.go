@@ -139,6 +139,9 @@ func (f *Feed) offsetsFetched(_ context.Context, _ *kgo.Client, resp *kmsg.Offse
 func (f *Feed) identify(ctx context.Context, admin *kadm.Client, topics []string) (map[string]string, error) {
 	bounded, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
+	if err := f.renew(bounded, topics); err != nil {
+		return nil, fmt.Errorf("ids of topics: %w", err)
+	}
 	listed, err := admin.ListTopics(bounded, topics...)
 	if err != nil {
 		return nil, fmt.Errorf("ids of topics: %w", err)
@@ -162,6 +165,22 @@ func (f *Feed) identify(ctx context.Context, admin *kadm.Client, topics []string
 		ids[t] = f.topics.ids[t]
 	}
 	return ids, nil
+}
+
+// renew has the client remember the topics as they are now. It answers from memory for seconds, in which the partitions
+// that have just been assigned may be missing.
+func (f *Feed) renew(ctx context.Context, topics []string) error {
+	if len(topics) == 0 { // would ask for all that there are
+		return nil
+	}
+	req := kmsg.NewPtrMetadataRequest()
+	for _, topic := range topics {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = kmsg.StringPtr(topic)
+		req.Topics = append(req.Topics, t)
+	}
+	_, err := req.RequestWith(ctx, f.client)
+	return err
 }
 
 // topicID is the topic's id as Kafka's tools and our commits tell it, and whether it has one.
