@@ -49,7 +49,7 @@ bench-compare: ## measure and show what became slower than docs/bench.json; ARGS
 	go run ./test/bench -compare docs/bench.json $(ARGS)
 
 # What the soak runs; make soak SOAK=TestTenMinutesAway runs that alone.
-SOAK ?= TestKillsAndRebalancesLoseNothing|TestBrokersThatMoveAndHangLoseNothing|TestABadNetworkLosesNothing|TestTenMinutesAway|TestARecordThatKillsTheFunctionOnRealKafka|TestHalfAMillionRecordsAtFullSpeed|TestSuiteOnOtherVersions
+SOAK ?= TestKillsAndRebalancesLoseNothing|TestBrokersThatMoveAndHangLoseNothing|TestABadNetworkLosesNothing|TestTenMinutesAway|TestARecordThatKillsTheFunctionOnRealKafka|TestHalfAMillionRecordsAtFullSpeed|TestSuiteOnOtherVersions|TestMemoryIsWhatTheFormulaSays
 
 soak: ## bad days at full scale on a real Kafka (45 minutes); WRITE=1 enters the results in docs/RELIABILITY.md
 	go run ./test/kafkatest/cmd/kafka-up -fetch

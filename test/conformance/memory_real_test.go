@@ -176,14 +176,14 @@ func TestMemoryIsWhatTheFormulaSays(t *testing.T) {
 				enough := min(memoryTurns*buffers, int64(m.mappings)*memoryBacklog*memoryRecord*9/10)
 				var peaks []int64
 				off := 0.0
-				for run := 0; run == 0 || run < 3 && (off > 20 || off < -20); run++ {
+				for run := 0; run == 0 || run < 3 && (off > memoryMore || off < -memoryLess); run++ {
 					peaks = append(peaks, m.measure(t, m.yaml(c, topic, f.URL, run), f, enough))
 					off = 100 * float64(peaks[run]-says) / float64(says)
 					t.Logf("buffers %.1f MiB, lag %d MiB: formula %.0f MiB, measured %.0f MiB, %+.0f %%",
 						mib(buffers), m.mappings*memoryBacklog>>10, mib(says), mib(peaks[run]), off)
 				}
 				slices.Sort(peaks)
-				if off = 100 * float64(peaks[len(peaks)/2]-says) / float64(says); off > 20 || off < -20 {
+				if off = 100 * float64(peaks[len(peaks)/2]-says) / float64(says); off > memoryMore || off < -memoryLess {
 					t.Errorf("it takes %.0f MiB, and the formula says %.0f", mib(peaks[len(peaks)/2]), mib(says))
 				}
 			})

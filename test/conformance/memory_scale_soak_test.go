@@ -15,3 +15,9 @@ const (
 	memoryStuck        = 10 * time.Minute
 	memoryStuckBacklog = 1_000_000
 )
+
+// How far the process may be from the formula, in percent.
+const (
+	memoryMore = 20.0
+	memoryLess = 20.0
+)
