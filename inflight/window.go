@@ -108,8 +108,9 @@ func (w *window) admit(recs []*record.Record) {
 	flush(len(recs))
 }
 
-// take removes records from the front of the queue while the batch has room for them. The first record of
-// an empty batch is taken whatever its size. It returns the run with its payload and encoded bytes.
+// take removes records from the front of the queue while the batch has room for them. There is room for the first one, by
+// what gather has looked at, and that of an empty batch is taken whatever its size. It returns the run with its payload and
+// encoded bytes.
 func (w *window) take(room room, size func(*record.Record) int) (run record.Run, bytes, encoded int64) {
 	run.TopicPartition = w.tp
 	encoded = int64(w.runOverhead)
@@ -123,9 +124,6 @@ func (w *window) take(room room, size func(*record.Record) int) (run record.Run,
 		encoded += s
 		bytes += record.Bytes(r)
 		n++
-	}
-	if n == 0 {
-		return run, 0, 0
 	}
 	run.Records = w.pop(n)
 	w.pending -= n
