@@ -28,6 +28,7 @@ type runner struct {
 
 	scaler *scaling.Scaler // of the runner's goroutine
 	rates  rates           // of the runner's goroutine
+	rest   rest
 
 	mu       sync.Mutex
 	status   mapping.Status

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicehq/sluice/inflight"
@@ -14,11 +15,24 @@ import (
 )
 
 // interval is how often the runner looks; samples is how often in between it looks how many slots are in use. A mapping
-// that had nothing to do at the last look is sampled once: a thousand of them would wake up ten thousand times a second.
+// that had nothing to do at the last look is sampled once: a thousand of them would wake up ten thousand times a second. One
+// that rests is looked at each restInterval: what looks at a thousand of them cost was half of their CPU.
 const (
-	interval = time.Second
-	samples  = 10
+	interval     = time.Second
+	samples      = 10
+	restInterval = 4 * interval
 )
+
+// rest is for a mapping that has nothing to do and nothing to decide: no lag, nothing in flight, as few pollers as there may
+// be. It ends with the first record that is fetched, and each look may end it.
+type rest struct {
+	on     atomic.Bool
+	polled atomic.Int64 // records that were fetched before
+}
+
+func (r *runner) resting() bool {
+	return r.rest.on.Load() && r.metrics.Polled.Value() == r.rest.polled.Load()
+}
 
 // tick reads and decides once an interval until ctx ends or the feed has lapsed.
 func (r *runner) tick(ctx context.Context) {
@@ -30,7 +44,7 @@ func (r *runner) tick(ctx context.Context) {
 	every := time.NewTicker(interval / samples)
 	defer every.Stop()
 	var busy, n int
-	idle := false
+	idle, looks := false, time.Time{} // looks is when the next look at a mapping that rests is due
 	for {
 		select {
 		case <-every.C:
@@ -44,8 +58,13 @@ func (r *runner) tick(ctx context.Context) {
 		if n++; n < samples && !idle {
 			continue
 		}
-		was := idle
-		if idle = r.look(time.Now(), offsets(), float64(busy)/float64(n)); idle && !was {
+		was, now := idle, time.Now()
+		if r.resting() && now.Before(looks) {
+			busy, n = 0, 0
+			continue
+		}
+		looks = now.Add(restInterval - interval/2)
+		if idle = r.look(now, offsets(), float64(busy)/float64(n)); idle && !was {
 			every.Reset(interval)
 		} else if was && !idle {
 			every.Reset(interval / samples)
@@ -82,9 +101,12 @@ func (r *runner) watchOffsets(ctx context.Context, background *sync.WaitGroup) f
 			mu.Lock()
 			last = reading{offsets, err, time.Now()}
 			mu.Unlock()
-			select {
-			case <-time.After(interval):
-			case <-ctx.Done():
+			for waited := time.Duration(0); waited == 0 || waited < restInterval && r.resting(); waited += interval {
+				select {
+				case <-time.After(interval):
+				case <-ctx.Done():
+					return
+				}
 			}
 		}
 	})
@@ -206,7 +228,10 @@ func (r *runner) look(now time.Time, rd reading, busy float64) (idle bool) {
 	r.metrics.PollersWanted.Set(int64(d.To))
 	r.metrics.Throttled.SetBool(in.Throttled)
 	r.publish(now, rd, states, d)
-	return in.Scopes == 0 && snap.InFlightBatches == 0
+	idle = in.Scopes == 0 && snap.InFlightBatches == 0
+	r.rest.polled.Store(snap.Polled)
+	r.rest.on.Store(idle && in.Invalid == "" && in.Lag == 0 && d.From == d.To && d.To <= max(r.m.MinimumPollers, 1))
+	return idle
 }
 
 // own is the lag of the partitions that are ours, and how many they are: other processes of the group scale for theirs.

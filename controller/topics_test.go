@@ -150,7 +150,7 @@ func TestTheFeedIsToldWhenPartitionsComeAndGo(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		told := func(want int64, what string) {
 			t.Helper()
-			time.Sleep(3 * time.Second)
+			time.Sleep(6 * time.Second) // a mapping at rest is looked at every four
 			if n := w.get().refreshed.Swap(0); n != want {
 				t.Errorf("%s: told %d times, want %d", what, n, want)
 			}
