@@ -79,7 +79,7 @@ const (
 	fetchBytesMax          = 16 << 20
 	fetchBytesMin          = 128 << 10
 	fetchPartitionBytesMax = 1 << 20
-	fetchWaitMax           = 2 * time.Second // a broker without records is asked again: 1 000 idle mappings live from that
+	fetchWaitMax           = 4 * time.Second // a broker without records is asked again: 1 000 idle mappings live from that
 	metadataAge            = 30 * time.Second
 )
 
