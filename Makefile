@@ -42,7 +42,7 @@ test-real: ## test, and the tests on a real Kafka (needs java and mvn; downloads
 check: ## static checks: format, vet, lint, import directions, docs, stale tables, go.mod
 	tools/check.sh $(TAGS)
 
-bench: ## measure (25 minutes), into docs/bench.json and docs/PERFORMANCE.md; ARGS='-only latency' for some
+bench: ## measure (35 minutes), into docs/bench.json and docs/PERFORMANCE.md; ARGS='-only latency' for some
 	go run ./test/bench -record docs/bench.json -page docs/PERFORMANCE.md $(ARGS)
 
 bench-compare: ## measure and show what became slower than docs/bench.json; ARGS='-only throughput -scale 0.3'

@@ -33,7 +33,7 @@ func parseOptions(args []string) (options, error) {
 	cases := f.String("cases", "", "throughput: cases as BATCHxSIZE, parted by commas, such as 100x1KiB (default: seven)")
 	f.IntVar(&o.runs, "runs", 5, "runs, or pairs of runs, of each measurement")
 	f.Float64Var(&o.scale, "scale", 1, "factor on numbers of records and on times; below 1 for a quick look")
-	f.DurationVar(&o.backlogFor, "backlog-for", time.Minute, "backlog: how long to watch")
+	f.DurationVar(&o.backlogFor, "backlog-for", 10*time.Minute, "backlog: how long to watch")
 	f.StringVar(&o.record, "record", "", "record to put the figures into")
 	f.StringVar(&o.page, "page", "", "page whose tables to write from the record (needs -record)")
 	f.StringVar(&o.compare, "compare", "", "record to compare with; ends with 1 if a ratio is worse")

@@ -35,7 +35,7 @@ var Targets = []Target{
 	{"caps", "50 pollers of 2 MB/s", "furthest from the cap", 5},
 
 	{"backlog", "1 000 000 × 1 KiB behind", "most of RSS, share of the limit", 1},
-	{"backlog", "1 000 000 × 1 KiB behind", "RSS, last quarter ÷ first", 1.05},
+	{"backlog", "1 000 000 × 1 KiB behind", "RSS, last quarter ÷ second", 1.05},
 
 	{"encoding", "1 KiB, no headers", "ns per record", 1.5},
 	{"encoding", "1 KiB, a traceparent header", "ns per record", 2.2},
