@@ -13,7 +13,8 @@ type Commit struct {
 	record.TopicPartition
 	// Offset is the next record to read: everything below is settled.
 	Offset record.Offset
-	// Epoch is the leader epoch of the last settled record, -1 if unknown.
+	// Epoch is the leader epoch of the record at Offset, or of the last one before it where there is none yet; -1 if
+	// unknown.
 	Epoch int32
 }
 
@@ -21,8 +22,8 @@ type Commit struct {
 // committed. If the commit fails, Uncommitted takes them back. Draining partitions are included.
 func (s *Set) Commits(dst []Commit) []Commit {
 	for _, w := range s.windows {
-		if p := w.commitPoint(); p > w.committed {
-			dst = append(dst, Commit{w.tp, p, w.epoch})
+		if p, epoch := w.commit(); p > w.committed {
+			dst = append(dst, Commit{w.tp, p, epoch})
 			w.committed = p
 		}
 	}

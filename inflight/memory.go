@@ -40,6 +40,15 @@ func (s *Set) Unshare(tp record.TopicPartition, from record.Offset) record.Offse
 	return w.next
 }
 
+// Copy returns copies of records in memory of their own, as Unshare makes them.
+func Copy(recs []*record.Record) []*record.Record {
+	if len(recs) == 0 {
+		return nil
+	}
+	c := copier{from: recs[0].Offset, left: runBytes(recs)}
+	return c.copy(recs)
+}
+
 // copier copies into slabs, which go one by one as the records in them are settled.
 type copier struct {
 	from int64 // offset

@@ -112,7 +112,14 @@ func (sc *script) do(line string) string {
 		sc.set.Assign(parseTP(f[1]), record.Offset(num("start", 0)), kv["committed"] != "no", sc.now)
 		return "ok\n"
 	case "admit":
-		sc.set.Admit(parseTP(f[1]), records(parseTP(f[1]), f[2], num("size", 10)), sc.now)
+		recs := records(parseTP(f[1]), f[2], num("size", 10))
+		for _, r := range recs {
+			r.LeaderEpoch = int32(num("epoch", 0))
+		}
+		sc.set.Admit(parseTP(f[1]), recs, sc.now)
+		return sc.totals()
+	case "pass":
+		sc.set.Pass(parseTP(f[1]), record.Offset(num("to", 0)), int32(num("epoch", 0)), sc.now)
 		return sc.totals()
 	case "sleep":
 		d, err := time.ParseDuration(f[1])
@@ -155,7 +162,11 @@ func (sc *script) do(line string) string {
 		for _, st := range sc.set.States() { // sorted
 			for _, c := range cs {
 				if c.TopicPartition == st.TopicPartition {
-					fmt.Fprintf(&b, "commit %s@%d\n", c.TopicPartition, c.Offset)
+					fmt.Fprintf(&b, "commit %s@%d", c.TopicPartition, c.Offset)
+					if kv["epochs"] == "yes" {
+						fmt.Fprintf(&b, " epoch %d", c.Epoch)
+					}
+					b.WriteByte('\n')
 				}
 			}
 		}

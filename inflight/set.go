@@ -102,6 +102,18 @@ func (s *Set) Admit(tp record.TopicPartition, recs []*record.Record, now time.Ti
 	}
 }
 
+// Pass says that what was fetched of the partition below an offset, and was not admitted, is settled: filters have dropped it.
+// It is called after Admit of what they left; epoch is the leader epoch of the last record of both.
+func (s *Set) Pass(tp record.TopicPartition, to record.Offset, epoch int32, now time.Time) {
+	w := s.windows[tp]
+	if w == nil || w.phase == Draining {
+		return
+	}
+	before := w.commitPoint()
+	w.pass(to, epoch)
+	w.advanced(now, before)
+}
+
 // relist puts a window where its state belongs: a ready list, the waiting heap, or nowhere.
 func (s *Set) relist(w *window) {
 	switch {

@@ -36,12 +36,12 @@ type chunk []*record.Record
 type window struct {
 	tp    record.TopicPartition
 	phase Phase
-	// next is the offset behind everything admitted, control records and gaps included.
-	next record.Offset
-	// committed is the commit point that was last handed to the committer; epoch the leader epoch of the
-	// last settled record, -1 if unknown.
+	// next is the offset behind everything admitted, control records and gaps included; epoch the leader epoch of what
+	// stands right before it, -1 if unknown.
+	next  record.Offset
+	epoch int32
+	// committed is the commit point that was last handed to the committer.
 	committed record.Offset
-	epoch     int32
 
 	// queue holds the pending records in offset order; pending and pendingBytes count them.
 	queue        []chunk
@@ -74,17 +74,30 @@ type window struct {
 
 // commitPoint is the lowest offset that is not settled: the offset to commit.
 func (w *window) commitPoint() record.Offset {
-	point := w.next
+	point, _ := w.commit()
+	return point
+}
+
+// commit is the commit point and its leader epoch: that of the record there, or where there is none yet, of what stands before
+// it. What was passed over between the last settled record and the commit point may be of a later epoch than the former: by
+// that one the log would seem cut at the next start.
+func (w *window) commit() (point record.Offset, epoch int32) {
+	point, epoch = w.next, w.epoch
+	lower := func(r *record.Record) {
+		if o := record.Offset(r.Offset); o < point {
+			point, epoch = o, r.LeaderEpoch
+		}
+	}
 	if len(w.queue) > 0 {
-		point = record.Offset(w.queue[0][0].Offset)
+		lower(w.queue[0][0])
 	}
 	for i := range w.retries {
-		point = min(point, w.retries[i].First())
+		lower(w.retries[i].Records[0])
 	}
 	if w.lease != nil {
-		point = min(point, w.out.First())
+		lower(w.out.Records[0])
 	}
-	return point
+	return point, epoch
 }
 
 // admit appends fetched records. Control records and whatever lies below next only move the window on.
@@ -103,9 +116,16 @@ func (w *window) admit(recs []*record.Record) {
 			w.pending++
 			w.pendingBytes += record.Bytes(r)
 		}
-		w.next = max(w.next, record.Offset(r.Offset)+1)
+		w.pass(record.Offset(r.Offset)+1, r.LeaderEpoch)
 	}
 	flush(len(recs))
+}
+
+// pass moves the end of what was admitted on, over something of the epoch.
+func (w *window) pass(to record.Offset, epoch int32) {
+	if to > w.next {
+		w.next, w.epoch = to, epoch
+	}
 }
 
 // take removes records from the front of the queue while the batch has room for them. There is room for the first one, by
@@ -173,7 +193,6 @@ func (w *window) dropChunk() {
 
 // settled replaces the run that was out by what has to be retried of it.
 func (w *window) settled(retry []record.Run) {
-	w.epoch = w.out.Records[len(w.out.Records)-1].LeaderEpoch
 	if len(retry) > 0 {
 		w.retries = append(append(make([]record.Run, 0, len(retry)+len(w.retries)), retry...), w.retries...)
 	}
