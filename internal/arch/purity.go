@@ -25,6 +25,7 @@ var clocks = map[string]bool{
 // outsidePurely are the modules of others that a deciding room may use, with the reason.
 var outsidePurely = []exception{
 	{"record", "github.com/twmb/franz-go/pkg/kgo", "Record is the client's own type, so that none is converted on the hot path"},
+	{"filter", "golang.org/x/text", "upper and lower case of a character, by Unicode's full mappings"},
 	{"mapping", "github.com/agext/levenshtein", "the distance of two words is a function of them"},
 	{"mapping", "github.com/google/uuid", "UUIDv5 of a name is a hash"},
 	{"mapping", "github.com/robfig/cron/v3", "parsing a schedule is pure; its runner is not used"},
@@ -34,6 +35,7 @@ var outsidePurely = []exception{
 // impureAllowed are impure imports of a deciding room that do no harm, with the reason.
 var impureAllowed = []exception{
 	{"failure", "context", "its Destination interface hands a caller's context on; failure itself does not wait"},
+	{"filter", "sync", "a pool of scratch memory; what a match decides does not depend on it"},
 	{"mapping", "sync", "the field tables keep their compiled expressions; what they decide does not depend on it"},
 }
 
