@@ -75,6 +75,8 @@ func TestEveryKeyReachesItsField(t *testing.T) {
 	want.BatchingWindow = 0
 	want.StartingPosition = mapping.AtTimestamp
 	want.StartingPositionTimestamp = time.Date(2026, 11, 30, 10, 15, 0, 0, time.UTC)
+	want.Filters = []string{`{"value":{"status":["created",{"prefix":"re"}]}}`, `{"key":["k"]}`}
+	want.FilterMismatch = mapping.FilterMismatchDrop
 	want.MaximumRetryAttempts = 3
 	want.MaximumRecordAge = time.Minute
 	want.BisectBatchOnFunctionError = true

@@ -97,6 +97,7 @@ func (l *loader) finish() (*Config, error) {
 	l.checkAcrossFiles()
 	if !l.incomplete {
 		l.checkReferences()
+		l.checkFilters()
 	}
 	if len(l.errs) > 0 {
 		return nil, l.errs.sorted().cut()

@@ -113,6 +113,22 @@ func (l *loader) checkReferences() {
 	}
 }
 
+// checkFilters holds the patterns of all mappings against Lambda's table of operators, where server.compatibility says so.
+func (l *loader) checkFilters() {
+	strict := slices.ContainsFunc(l.roots, func(root *field.Node) bool {
+		n := root.At("server.compatibility.strictFilters")
+		return n != nil && n.Text == "true"
+	})
+	if !strict {
+		return
+	}
+	for path, m := range l.mappings() {
+		for _, v := range mapping.StrictFilters(m) {
+			l.errs.add(v.Place, path+"."+v.Path, "", "%s", v.Message)
+		}
+	}
+}
+
 // keys returns the names of a block's entries in all files.
 func (l *loader) keys(block string) []string {
 	var names []string

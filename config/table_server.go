@@ -80,8 +80,13 @@ var serverType = scope([]field.Field{
 		Doc: "Whether API requests may name clusters that are not declared.",
 	},
 	{
-		Name: "compatibility", NotYet: notYet("the AWS API"),
-		Type: field.Map(field.Any(), 100, "", ""), Doc: "Switches for where AWS's own texts contradict each other.",
+		Name: "compatibility",
+		Type: field.Object(field.Field{
+			Name: "strictFilters", Type: field.Bool(), Default: false,
+			Doc: "Refuses filter patterns with operators that the table in Lambda's guide leaves out, or with fields other than `value`: " +
+				"[FILTERS.md](FILTERS.md).",
+		}),
+		Doc: "Switches for where AWS's own texts contradict each other.",
 	},
 })
 

@@ -1,13 +1,8 @@
 package mapping
 
 import (
-	"encoding/json"
-
 	"github.com/sluicehq/sluice/mapping/field"
 )
-
-// FilterPatternMax is the longest filter pattern, in characters of its JSON text (AWS, Filter).
-const FilterPatternMax = 4096
 
 var filterFields = []field.Field{
 	{
@@ -18,16 +13,14 @@ var filterFields = []field.Field{
 				Name: "pattern", AWS: "FilterCriteria.Filters[].Pattern", Type: field.Any(), Required: true,
 				Doc: "One pattern, as YAML or as JSON text of up to 4096 characters.",
 			}), 0, 5),
-			NotYet: &field.NotYet{What: "filtering", EmptyIsFine: true},
-			Doc:    "Up to 5 patterns.",
+			Doc: "Up to 5 patterns, joined by «or».",
 		}),
-		Doc: "A record is delivered if one of the patterns matches its value; others are filtered out and settled. No pattern " +
-			"lets everything pass.",
+		Doc: "A record is delivered if one of the patterns matches it; others are filtered out and settled. No pattern lets " +
+			"everything pass. The language: [FILTERS.md](FILTERS.md).",
 		Source: "AWS, CreateEventSourceMapping, FilterCriteria; Lambda developer guide, event filtering",
 	},
 	{
 		Name: "filterMismatch", Type: enumOf(FilterMismatchPass, FilterMismatchDrop), Default: string(FilterMismatchPass),
-		NotYet: &field.NotYet{Values: []string{string(FilterMismatchDrop)}},
 		Doc: "What happens to a record whose format (JSON or text) does not fit the pattern: `pass` as AWS documents it, or " +
 			"`drop`.",
 	},
@@ -91,13 +84,6 @@ func patternText(n *field.Node) (text, failure string) {
 		}
 	} else if n.Kind != field.Text {
 		return "", n.Shown() + " is not a pattern; allowed: an object, or its JSON in a string"
-	}
-	if len([]rune(text)) > FilterPatternMax {
-		return "", "the pattern is longer than 4096 characters of JSON"
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &object) != nil || object == nil {
-		return "", "the pattern is not a JSON object"
 	}
 	return text, ""
 }

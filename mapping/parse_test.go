@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/filter"
 	"github.com/sluicehq/sluice/mapping/field"
 )
 
@@ -146,7 +147,7 @@ func TestWhatComesLaterIsReadToo(t *testing.T) {
 	on := true
 	got := parse(t, `"consumptionMode":"Ordered","messageGroup":"header:customer","onExhausted":"divert","deduplication":"content",
 		"deduplicationInterval":"1m","maximumInFlight":9,"fairness":"off","strict":"on","filterMismatch":"drop","kmsKeyArn":"arn:aws:kms:x",
-		"filterCriteria":{"filters":[{"pattern":{"value":{"a":[1.50,null,"<"]}}},{"pattern":"{}"}]},"payload":"cloudevents",
+		"filterCriteria":{"filters":[{"pattern":{"value":{"a":[1.50,null,"<"]}}},{"pattern":"{\"key\":[1]}"}]},"payload":"cloudevents",
 		"destinationConfig":{"onFailure":{"destination":"s3://dead-letters"}},"loggingConfig":{"systemLogLevel":"DEBUG"},"tags":{"a":"b"},
 		"schedules":[{"cron":"0 8 * * *","minimumPollers":5,"maximumPollers":6,"enabled":true},{"cron":"@daily"}],
 		"provisionedPollerConfig":{"pollerGroupName":"shop"},
@@ -159,7 +160,7 @@ func TestWhatComesLaterIsReadToo(t *testing.T) {
 		MessageGroup: "header:customer", OnExhausted: ExhaustedDivert, Deduplication: "content", DeduplicationInterval: time.Minute,
 		MaximumInFlight: 9, Strict: true,
 	}
-	want.Filters = []string{`{"value":{"a":[1.50,null,"<"]}}`, `{}`}
+	want.Filters = []string{`{"value":{"a":[1.50,null,"<"]}}`, `{"key":[1]}`}
 	want.FilterMismatch, want.KMSKeyARN, want.Payload = FilterMismatchDrop, "arn:aws:kms:x", PayloadCloudEvents
 	want.OnFailure = Destination{URI: "s3://dead-letters", Format: FormatRecord}
 	want.MaximumRetryAttempts = RetriesWithDestination
@@ -190,10 +191,11 @@ func TestRules(t *testing.T) {
 		{"a retry topic is Stream's", `"consumptionMode":"Ordered","retryMode":"topic"`, "m.retryMode: is for consumptionMode Stream alone"},
 		{"diverting needs a target", `"consumptionMode":"Ordered","onExhausted":"divert"`, "m.onExhausted: divert needs destinationConfig.onFailure.destination"},
 		{"a raw payload has one record", `"payload":"raw"`, "m.batchSize: 100 is not allowed with payload raw; allowed: 1"},
-		{"a pattern is an object", `"filterCriteria":{"filters":[{"pattern":"[]"}]}`, "m.filterCriteria.filters[0]: the pattern is not a JSON object"},
-		{"a pattern is not null", `"filterCriteria":{"filters":[{"pattern":"null"}]}`, "m.filterCriteria.filters[0]: the pattern is not a JSON object"},
-		{"a pattern is no number", `"filterCriteria":{"filters":[{"pattern":5}]}`, "m.filterCriteria.filters[0]: 5 is not a pattern; allowed: an object, or its JSON in a string"},
-		{"a pattern is bounded", `"filterCriteria":{"filters":[{"pattern":"{\"` + strings.Repeat("a", FilterPatternMax) + `\":[]}"}]}`, "m.filterCriteria.filters[0]: the pattern is longer than 4096 characters of JSON"},
+		{"a pattern is an object", `"filterCriteria":{"filters":[{"pattern":"[]"}]}`, "m.filterCriteria.filters[0].pattern: $, column 1 of its JSON: a list is no pattern; allowed: an object of fields"},
+		{"a pattern is not null", `"filterCriteria":{"filters":[{"pattern":"null"}]}`, "m.filterCriteria.filters[0].pattern: $, column 1 of its JSON: null is no pattern; allowed: an object of fields"},
+		{"a pattern is no number", `"filterCriteria":{"filters":[{"pattern":5}]}`, "m.filterCriteria.filters[0].pattern: 5 is not a pattern; allowed: an object, or its JSON in a string"},
+		{"a pattern is bounded", `"filterCriteria":{"filters":[{"pattern":"{\"` + strings.Repeat("a", filter.PatternCharsMax) + `\":[]}"}]}`, "m.filterCriteria.filters[0].pattern: the pattern has 4103 characters; allowed: up to 4096"},
+		{"a pattern compiles", `"filterCriteria":{"filters":[{"pattern":{"value":{"a":["x"]}}},{"pattern":{"value":{"a":[{"between":1}]}}}]}`, `m.filterCriteria.filters[1].pattern: $.value.a[0].between, column 27 of its JSON: "between" is no operator; allowed: prefix, suffix, equals-ignore-case, wildcard, anything-but, numeric, exists, cidr, exactly`},
 		{"Glue has no access configs", `"schemaRegistryConfig":{"schemaRegistryURI":"arn:aws:glue:x","eventRecordFormat":"JSON","accessConfigs":[{"type":"BASIC_AUTH","uri":"arn:aws:secretsmanager:x"}],"schemaValidationConfigs":[{"attribute":"KEY"}]}`, "m.schemaRegistryConfig.accessConfigs: an AWS Glue registry has no accessConfigs"},
 		{"an attribute is validated once", `"schemaRegistryConfig":{"schemaRegistryURI":"http://r","eventRecordFormat":"JSON","schemaValidationConfigs":[{"attribute":"KEY"},{"attribute":"KEY"}]}`, `m.schemaRegistryConfig.schemaValidationConfigs: "KEY" is there twice`},
 		{"a share group's start is a duration", `"consumptionMode":"Queue","shareAutoOffsetReset":"by_duration:PT"`, "has no ISO 8601 duration"},

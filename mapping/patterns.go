@@ -1,0 +1,80 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluicehq/sluice/filter"
+	"github.com/sluicehq/sluice/mapping/field"
+)
+
+// PatternError is something wrong with a filter pattern of a mapping.
+type PatternError struct {
+	field.Violation
+	Place field.Place
+}
+
+func patternsCompile(m *field.Node, _ field.Context) []field.Violation {
+	var found []field.Violation
+	for _, e := range wrongPatterns(m, filter.Rules{}) {
+		found = append(found, e.Violation)
+	}
+	return found
+}
+
+// StrictFilters returns what a mapping's filter patterns have that Lambda's own table of operators leaves out
+// (server.compatibility.strictFilters).
+func StrictFilters(m *field.Node) []PatternError {
+	if len(wrongPatterns(m, filter.Rules{})) > 0 {
+		return nil // that is said already
+	}
+	return wrongPatterns(m, filter.Rules{Strict: true})
+}
+
+// wrongPatterns compiles the patterns of a mapping, each alone.
+func wrongPatterns(m *field.Node, rules filter.Rules) []PatternError {
+	filters := m.At("filterCriteria.filters")
+	if filters == nil {
+		return nil
+	}
+	var found []PatternError
+	for i, f := range filters.Items {
+		pattern := f.At("pattern")
+		if pattern == nil {
+			continue
+		}
+		add := func(message string) {
+			path := fmt.Sprintf("filterCriteria.filters[%d].pattern", i)
+			found = append(found, PatternError{field.Violation{Path: path, Message: message}, pattern.Place})
+		}
+		text, failure := patternText(pattern)
+		if failure != "" {
+			add(failure)
+			continue
+		}
+		_, err := rules.Compile(text)
+		var errs filter.Errors
+		if errors.As(err, &errs) {
+			for _, e := range errs {
+				add(placed(e))
+			}
+		}
+	}
+	return found
+}
+
+// placed is a pattern's error with its place inside the pattern.
+func placed(e filter.Error) string {
+	var place []string
+	if e.Path != "" {
+		place = append(place, e.Path)
+	}
+	if e.Column > 0 {
+		place = append(place, fmt.Sprintf("column %d of its JSON", e.Column))
+	}
+	if len(place) == 0 {
+		return e.Message
+	}
+	return strings.Join(place, ", ") + ": " + e.Message
+}
