@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/filter"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/internal/lifecycle"
 	"github.com/sluicehq/sluice/invoke"
@@ -32,6 +33,8 @@ func (r *Refusal) Error() string { return r.Reason }
 
 // FeedSpec is what a feed is made from, beside the mapping's own fields.
 type FeedSpec struct {
+	// Filter says which records are delivered; nil delivers all.
+	Filter       *filter.Filter
 	Limits       inflight.Limits
 	Sizes        inflight.Sizes
 	DrainTimeout time.Duration

@@ -114,7 +114,7 @@ func (r *runner) open(ctx context.Context, recreated map[string]string) bool {
 	for pause := openPause; ; pause = min(2*pause, openPauseMax) {
 		bounded, cancel := context.WithTimeout(ctx, openTimeout)
 		a, err := r.options.Opener.Open(bounded, r.m, FeedSpec{
-			Limits: limitsOf(r.m), Sizes: sizesOf(encoder), DrainTimeout: r.options.DrainTimeout,
+			Filter: filterOf(r.m), Limits: limitsOf(r.m), Sizes: sizesOf(encoder), DrainTimeout: r.options.DrainTimeout,
 			Recreated: recreated,
 			Metrics:   r.metrics, Log: r.log,
 		})

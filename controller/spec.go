@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"fmt"
+
 	"github.com/sluicehq/sluice/failure"
+	"github.com/sluicehq/sluice/filter"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/mapping"
 	"github.com/sluicehq/sluice/poller"
@@ -10,6 +13,22 @@ import (
 
 func limitsOf(m *mapping.Mapping) inflight.Limits {
 	return inflight.Limits{BatchRecords: m.BatchSize, BatchBytes: m.MaximumBatchBytes, BatchingWindow: m.BatchingWindow}
+}
+
+// filterOf compiles a mapping's patterns, which were checked when it was read.
+func filterOf(m *mapping.Mapping) *filter.Filter {
+	if len(m.Filters) == 0 {
+		return nil
+	}
+	var rules filter.Rules
+	if m.FilterMismatch == mapping.FilterMismatchDrop {
+		rules.Mismatch = filter.MismatchDrop
+	}
+	f, err := rules.Compile(m.Filters...)
+	if err != nil {
+		panic(fmt.Sprintf("controller: %s: %v", m.Name, err))
+	}
+	return f
 }
 
 func sizesOf(e poller.Encoder) inflight.Sizes {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicehq/sluice/filter"
 	"github.com/sluicehq/sluice/inflight"
 	"github.com/sluicehq/sluice/metric"
 	"github.com/sluicehq/sluice/poller"
@@ -38,6 +39,9 @@ type Config struct {
 	// that is known, with their old ids: what the feed before this one told.
 	OnRecreated OnRecreated
 	Recreated   map[string]string
+
+	// Filter says which records are delivered; the others are settled as they come. nil delivers all.
+	Filter *filter.Filter
 
 	// Limits bound the batches, Sizes tell what records take in an event.
 	Limits inflight.Limits

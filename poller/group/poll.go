@@ -55,6 +55,7 @@ func (f *Feed) flush() {
 
 // admit hands fetched records to their windows.
 func (f *Feed) admit(fetches kgo.Fetches) {
+	sifted := f.sift(fetches)
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,19 +67,27 @@ func (f *Feed) admit(fetches kgo.Fetches) {
 		}
 	})
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-		tp := record.TopicPartition{Topic: p.Topic, Partition: p.Partition}
-		if len(p.Records) > 0 {
-			records += len(p.Records)
-			f.overtaken(tp, record.Offset(p.Records[0].Offset), record.Offset(p.LogStartOffset))
-			f.rewound(tp, record.Offset(p.Records[0].Offset), now)
-			before := f.set.Bytes()
-			f.set.Admit(tp, p.Records, now)
-			f.shared.admitted(tp, p.Records, f.set.Bytes()-before)
+		if len(p.Records) == 0 {
+			return
 		}
+		tp := record.TopicPartition{Topic: p.Topic, Partition: p.Partition}
+		records += len(p.Records)
+		first, last := p.Records[0], p.Records[len(p.Records)-1]
+		f.overtaken(tp, record.Offset(first.Offset), record.Offset(p.LogStartOffset))
+		f.rewound(tp, record.Offset(first.Offset), now)
+		wanted := sifted.next(p.Records)
+		before := f.set.Bytes()
+		f.set.Admit(tp, wanted.records, now)
+		if !wanted.copied {
+			f.shared.admitted(tp, wanted.records, f.set.Bytes()-before)
+		}
+		f.set.Pass(tp, record.Offset(last.Offset)+1, last.LeaderEpoch, now)
 	})
 	if records > 0 {
 		f.problem = nil
 		f.config.Metrics.Polled.Add(records)
+		f.config.Metrics.FilteredOut.Add(sifted.out)
+		f.total += int64(sifted.out) // settled as they came
 		f.shared.part(f.set, f.config.BufferBytes)
 		f.measure()
 		signal(f.dirty) // control records and gaps move the commit point as well

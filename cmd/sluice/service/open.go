@@ -134,7 +134,7 @@ func (o *opener) explain(name mapping.ClusterName) func(error) (reason, hint str
 func (o *opener) feed(m *mapping.Mapping, beside *kgo.Client, s controller.FeedSpec) group.Config {
 	c := group.Config{
 		Mapping: string(m.Name), Group: record.GroupID(m.ConsumerGroupID), Topics: m.Topics,
-		StartAt: m.StartingPositionTimestamp, Limits: s.Limits, Sizes: s.Sizes,
+		StartAt: m.StartingPositionTimestamp, Filter: s.Filter, Limits: s.Limits, Sizes: s.Sizes,
 		Gate: o.gates[m.Function], FunctionTimeout: o.config.Functions[m.Function].Timeout, DrainTimeout: s.DrainTimeout,
 		SessionTimeout: o.options.SessionTimeout, BufferBytes: o.options.Memory.Buffer(m.Name),
 		Dial: func(opts ...kgo.Opt) (*kgo.Client, error) {
