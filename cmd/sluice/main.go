@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{cmd.CommandPath(), err}
 	})
-	root.AddCommand(newRun(), newDemo(), newInit(), newValidate(), newSchema(), newStatus(), newExplain(), newVersion())
+	root.AddCommand(newRun(), newDemo(), newInit(), newValidate(), newFilter(), newSchema(), newStatus(), newExplain(), newVersion())
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root
