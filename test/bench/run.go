@@ -31,6 +31,7 @@ func benchmarks() []benchmark {
 		{"failing", "goodput where 5 % of the calls fail, and latency beside a poison record", (*bench).failing},
 		{"caps", "50 pollers held to 5 MB/s each in one process", (*bench).caps},
 		{"backlog", "memory with 1 000 000 records behind and a function that takes 5 s", (*bench).behind},
+		{"filter", "a match alone, and a mapping that lets 1 % of its records through", (*bench).filters},
 		{"encoding", "writing a record into an event, beside base64 alone", (*bench).encoding},
 	}
 }

@@ -31,15 +31,17 @@ func (b *bench) newTopic(ctx context.Context, name string, partitions int) error
 	return nil
 }
 
-// fillTopic makes a topic and writes its records.
-func (b *bench) fillTopic(ctx context.Context, name string, partitions int, records int64, value int) (*topic, error) {
+// fillTopic makes a topic and writes its records; more are arguments of fill, for values that are not random bytes.
+func (b *bench) fillTopic(ctx context.Context, name string, partitions int, records int64, value int, more ...string) (*topic, error) {
 	b.progress.now("filling %s", name)
 	if err := b.newTopic(ctx, name, partitions); err != nil {
 		return nil, err
 	}
-	out, err := exec.CommandContext(ctx, b.program("fill"), "-brokers", b.servers(), "-topic", name,
-		"-partitions", strconv.Itoa(partitions), "-records", strconv.FormatInt(records, 10),
-		"-bytes", strconv.Itoa(value)).CombinedOutput()
+	args := []string{
+		"-brokers", b.servers(), "-topic", name, "-partitions", strconv.Itoa(partitions), "-records", strconv.FormatInt(records, 10),
+		"-bytes", strconv.Itoa(value),
+	}
+	out, err := exec.CommandContext(ctx, b.program("fill"), append(args, more...)...).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("fill topic %s: %w\n%s", name, err, out)
 	}

@@ -1,9 +1,10 @@
-// Command fill writes the benchmark's records: keys of 8 bytes that count up, values of random bytes, the same number in
-// each partition. It is a process of its own so that the bench stays small: what a process forks inherits its peak of
+// Command fill writes the benchmark's records: keys of 8 bytes that count up, values of random bytes or lines of a file, the
+// same number in each partition. It is a process of its own so that the bench stays small: what a process forks inherits its peak of
 // memory in the system's books.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"flag"
@@ -42,6 +43,7 @@ func run(ctx context.Context) error {
 	partitions := flag.Int("partitions", 0, "its partitions")
 	records := flag.Int("records", 0, "records in all")
 	size := flag.Int("bytes", 0, "bytes of a value")
+	lines := flag.String("lines", "", "file whose lines are the values, one after the other and again, in place of random bytes")
 	flag.Parse()
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(strings.Split(*brokers, ",")...),
@@ -57,16 +59,15 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	pool := make([]byte, poolBytes)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(pool)
+	value, err := values(*lines, *size)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var failed atomic.Bool
 	for i := range *records {
-		at := (i * 4099) % (poolBytes - *size)
-		r := &kgo.Record{
-			Key: binary.BigEndian.AppendUint64(nil, uint64(i)), Value: pool[at : at+*size], Partition: int32(i % *partitions),
-		}
+		r := &kgo.Record{Key: binary.BigEndian.AppendUint64(nil, uint64(i)), Value: value(i), Partition: int32(i % *partitions)}
 		client.Produce(ctx, r, func(_ *kgo.Record, err error) {
 			if err != nil && !failed.Swap(true) {
 				cancel(err)
@@ -77,4 +78,19 @@ func run(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return context.Cause(ctx)
+}
+
+// values returns the value of each record.
+func values(file string, size int) (func(i int) []byte, error) {
+	if file != "" {
+		text, err := os.ReadFile(file)
+		lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+		return func(i int) []byte { return lines[i%len(lines)] }, err
+	}
+	pool := make([]byte, poolBytes)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(pool)
+	return func(i int) []byte {
+		at := (i * 4099) % (poolBytes - size)
+		return pool[at : at+size]
+	}, nil
 }

@@ -53,19 +53,7 @@ type loop struct {
 }
 
 func run(ctx context.Context, c config) error {
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(c.brokers...),
-		kgo.ConsumerGroup(c.group),
-		kgo.ConsumeTopics(c.topic),
-		kgo.Balancers(kgo.CooperativeStickyBalancer()),
-		kgo.DisableAutoCommit(),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.KeepControlRecords(),
-		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.FetchMaxBytes(fetchBytes),
-		kgo.FetchMaxPartitionBytes(fetchPartitionBytes),
-		kgo.FetchMaxWait(fetchWait),
-	)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -99,6 +87,22 @@ func run(ctx context.Context, c config) error {
 		return err
 	}
 	return client.LeaveGroupContext(context.Background())
+}
+
+func (c *config) client() (*kgo.Client, error) {
+	return kgo.NewClient(
+		kgo.SeedBrokers(c.brokers...),
+		kgo.ConsumerGroup(c.group),
+		kgo.ConsumeTopics(c.topic),
+		kgo.Balancers(kgo.CooperativeStickyBalancer()),
+		kgo.DisableAutoCommit(),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.KeepControlRecords(),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.FetchMaxBytes(fetchBytes),
+		kgo.FetchMaxPartitionBytes(fetchPartitionBytes),
+		kgo.FetchMaxWait(fetchWait),
+	)
 }
 
 // poll fetches until the last record has been fetched, or ctx ends.

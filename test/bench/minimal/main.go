@@ -23,10 +23,15 @@ func main() {
 	flag.StringVar(&c.url, "url", "", "the function")
 	flag.IntVar(&c.batch, "batch", 100, "records of a batch")
 	flag.Int64Var(&c.records, "records", 0, "records after which it ends; 0: it runs until it is killed")
+	count := flag.Bool("count", false, "only count the records, and print how many a second: between 5 and 95 % of them")
 	profile := flag.String("cpuprofile", "", "file for a CPU profile")
 	flag.Parse()
 	c.brokers = strings.Split(*brokers, ",")
-	if err := profiled(*profile, func() error { return run(context.Background(), c) }); err != nil {
+	do := func() error { return run(context.Background(), c) }
+	if *count {
+		do = func() error { return counted(context.Background(), c) }
+	}
+	if err := profiled(*profile, do); err != nil {
 		fmt.Fprintln(os.Stderr, "minimal:", err)
 		os.Exit(1)
 	}

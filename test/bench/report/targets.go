@@ -37,6 +37,14 @@ var Targets = []Target{
 	{"backlog", "1 000 000 × 1 KiB behind", "most of RSS, share of the limit", 1},
 	{"backlog", "1 000 000 × 1 KiB behind", "RSS, last quarter ÷ second", 1.05},
 
+	{"filter", "exact", "a match", 1400},
+	{"filter", "prefix-numeric", "a match", 1400},
+	{"filter", "wildcard-but", "a match", 1400},
+	{"filter", "exact", "allocations", 0},
+	{"filter", "prefix-numeric", "allocations", 0},
+	{"filter", "wildcard-but", "allocations", 0},
+	{"filter", "1 % of the records match", "records/s", 0.5},
+
 	{"encoding", "1 KiB, no headers", "ns per record", 1.5},
 	{"encoding", "1 KiB, a traceparent header", "ns per record", 2.2},
 	{"encoding", "1 KiB, no headers", "allocations per event", 0},
