@@ -86,7 +86,7 @@ func (c *choice) note(field, in int32, accepted bool) {
 
 // sort brings the notes into order.
 func (c *choice) sort(fields int) {
-	c.starts = append(c.starts[:0], make([]int32, fields+1)...)
+	c.starts = zeroed(c.starts, fields+1)
 	for i := range c.notes {
 		c.starts[c.notes[i].field+1]++
 	}
@@ -101,6 +101,13 @@ func (c *choice) sort(fields int) {
 	}
 	copy(c.starts[1:], c.starts) // each had moved to where the next one begins
 	c.starts[0] = 0
+}
+
+// zeroed returns n zeros, in the memory of s where that is enough.
+func zeroed(s []int32, n int) []int32 {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
 }
 
 // consistent says whether a branch holds by what was noted. The notes are in order.
@@ -240,7 +247,7 @@ func (m *matcher) within(v view, e int32) view {
 
 // try says the same as solve where values of one field lie in several arrays, by trying.
 func (m *matcher) try(from, to int) bool {
-	m.chosen = append(m.chosen[:0], make([]int32, m.arrays)...)
+	m.chosen = zeroed(m.chosen, int(m.arrays))
 	return m.tryNext(from, to)
 }
 
