@@ -33,11 +33,14 @@ func TestErrors(t *testing.T) {
 		{
 			[]string{`{"value":{"a":["x"]}}`, `{"value":{"a":[]},"b c":["x"]}`},
 			`pattern 2, $.value.a, column 15: the list is empty; allowed: at least one test` + "\n" +
-				`pattern 2, $["b c"], column 19: a record has no field "b c"; allowed: value, key, topic, partition, offset, timestamp, timestampType, headers`,
+				`pattern 2, $["b c"], column 19: a record has no field "b c"; allowed: value, key, topic, partition, offset, timestamp, timestampType, headers; fields of its JSON stand under value`,
 		},
+		{[]string{`{"detail":{"a":{"b":["x"]}}}`}, `pattern 1, $.detail, column 2: a record has no field "detail"; allowed: `},
+		{[]string{`{"value":{"a":{"prefix":"x"}}}`}, `pattern 1, $.value.a, column 16: the operator prefix stands outside of a list of tests; allowed: a list such as [{"prefix": "x"}]`},
+		{[]string{`{"value":{"$or":[{"a":[1]}]}}`}, `pattern 1, $.value.$or, column 17: $or has a list of 1; allowed: a list of at least two objects`},
 		{[]string{`{"headers":["x"]}`}, `pattern 1, $.headers, column 2: headers has a list of tests; allowed: an object with the names of headers`},
 		{[]string{`{"topic":{"x":["x"]}}`}, `pattern 1, $.topic.x, column 11: topic has no field "x"; allowed: a list of tests`},
-		{[]string{`{"value":{"a":[{"between":[1,2]}]}}`}, `pattern 1, $.value.a[0].between, column 27: "between" is no operator; allowed: ` + operatorNames},
+		{[]string{`{"value":{"a":[{"between":[1,2]}]}}`}, `pattern 1, $.value.a[0].between, column 17: "between" is no operator; allowed: ` + operatorNames},
 		{[]string{`{"value":{"a":[{"numeric":["=>",1]}]}}`}, `pattern 1, $.value.a[0].numeric[0], column 28: "=>" is no comparison; ` + numericAllowed},
 		{[]string{`{"value":{"$or":[{"a":[1]},{"prefix":[1]}]}}`}, `pattern 1, $.value.$or[1].prefix, column 29: "prefix" is the name of an operator, which a field inside $or may not have`},
 		{[]string{"{}", "{}", "{}", "{}", "{}", "{}"}, `pattern 6: there are 6 patterns; allowed: up to 5`},

@@ -45,7 +45,7 @@ func (p *parser) operator(v *value, at place, t *tests) {
 	name, of := v.members[0].name, v.members[0].value
 	here := at.under(name)
 	if p.rules.Strict && (name == "wildcard" || name == "cidr" || name == "exactly") {
-		p.fail(of, here.shown, "Lambda's table of operators has no %s (strictFilters)", name)
+		p.fail(of, here.shown, "Lambda's table of operators has no %s (strictFilters); allowed: prefix, suffix, equals-ignore-case, anything-but, numeric, exists", name)
 		return
 	}
 	switch name {
@@ -87,7 +87,7 @@ func (p *parser) operator(v *value, at place, t *tests) {
 			t.buts = append(t.buts, b)
 		}
 	default:
-		p.fail(of, here.shown, "%s is no operator; allowed: %s", quoted(name), operatorNames)
+		p.fail(&value{at: v.members[0].at}, here.shown, "%s is no operator; allowed: %s", quoted(name), operatorNames)
 	}
 }
 

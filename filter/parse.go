@@ -91,6 +91,7 @@ func (p *parser) object(v *value, at place, branches []clauses, inOr bool) []cla
 	for _, m := range v.members {
 		below := at.name(m.name)
 		switch {
+		case at.top && m.name != "$or" && !p.known(m, below):
 		case m.name == "$or":
 			branches = p.or(m.value, below, at, branches)
 		case inOr && reserved[m.name]:
@@ -98,11 +99,13 @@ func (p *parser) object(v *value, at place, branches []clauses, inOr bool) []cla
 		case m.value.kind == kindObject:
 			branches = p.object(m.value, below, branches, inOr)
 		case m.value.kind == kindList:
-			p.known(m, below)
+			p.fitsRecord(m, below)
 			list := p.list(m.value, below)
 			for _, b := range branches {
 				b[below.dotted] = list
 			}
+		case reserved[m.name]:
+			p.fail(&value{at: m.at}, at.shown, "the operator %s stands outside of a list of tests; allowed: a list such as [{%s: %s}]", m.name, quoted(m.name), m.value.shown())
 		default:
 			p.fail(m.value, below.shown, "%s is no list of tests; allowed: a list such as [%s], or an object of fields", m.value.shown(), m.value.shown())
 		}
@@ -113,7 +116,7 @@ func (p *parser) object(v *value, at place, branches []clauses, inOr bool) []cla
 // or returns one copy of the branches for each alternative, with the alternative applied to it.
 func (p *parser) or(v *value, at, parent place, branches []clauses) []clauses {
 	if v.kind != kindList || len(v.items) < 2 {
-		p.fail(v, at.shown, "$or has %s; allowed: a list of at least two objects", v.shown())
+		p.fail(v, at.shown, "$or has %s; allowed: a list of at least two objects", listShown(v))
 		return branches
 	}
 	var all []clauses
@@ -158,17 +161,26 @@ func set(names ...string) map[string]bool {
 // recordFields are the names at the top of what a record shows.
 var recordFields = []string{"value", "key", "topic", "partition", "offset", "timestamp", "timestampType", "headers"}
 
-// known complains about a field that no record has.
-func (p *parser) known(m member, at place) {
-	if p.rules.AnyField {
-		return
-	}
-	top, below, deeper := strings.Cut(at.dotted, ".")
+// known says whether a name at the top is one of a record's, and complains if not.
+func (p *parser) known(m member, at place) bool {
+	top, _, _ := strings.Cut(m.name, ".")
 	switch {
+	case p.rules.AnyField:
 	case !slices.Contains(recordFields, top):
-		p.fail(&value{at: m.at}, at.shown, "a record has no field %s; allowed: %s", quoted(top), strings.Join(recordFields, ", "))
+		p.fail(&value{at: m.at}, at.shown, "a record has no field %s; allowed: %s; fields of its JSON stand under value", quoted(top), strings.Join(recordFields, ", "))
+		return false
 	case p.rules.Strict && top != "value":
 		p.fail(&value{at: m.at}, at.shown, "Lambda filters by value alone, not by %s (strictFilters); allowed: value", top)
+		return false
+	}
+	return true
+}
+
+// fitsRecord complains about a list of tests where a record has an object, and the other way round.
+func (p *parser) fitsRecord(m member, at place) {
+	top, below, deeper := strings.Cut(at.dotted, ".")
+	switch {
+	case p.rules.AnyField:
 	case top == "headers" && !deeper:
 		p.fail(&value{at: m.at}, at.shown, "headers has a list of tests; allowed: an object with the names of headers")
 	case deeper && top != "value" && top != "key" && top != "headers":

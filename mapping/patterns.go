@@ -3,6 +3,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/filter"
@@ -57,6 +58,9 @@ func wrongPatterns(m *field.Node, rules filter.Rules) []PatternError {
 		var errs filter.Errors
 		if errors.As(err, &errs) {
 			for _, e := range errs {
+				if fromOutside(pattern) {
+					e = filter.Error{Column: e.Column, Message: "the pattern does not compile; why is not shown, as part of it comes from outside the file"}
+				}
 				add(placed(e))
 			}
 		}
@@ -77,4 +81,13 @@ func placed(e filter.Error) string {
 		return e.Message
 	}
 	return strings.Join(place, ", ") + ": " + e.Message
+}
+
+// fromOutside says whether part of a value comes from the environment or a file, which no message shows.
+func fromOutside(n *field.Node) bool {
+	if n.Reference != "" {
+		return true
+	}
+	return slices.ContainsFunc(n.Items, fromOutside) ||
+		slices.ContainsFunc(n.Members, func(m field.Member) bool { return fromOutside(m.Value) })
 }

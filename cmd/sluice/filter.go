@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluicehq/sluice/filter"
+	"github.com/sluicehq/sluice/mapping"
 )
 
 func newFilter() *cobra.Command {
@@ -20,30 +22,43 @@ func newFilter() *cobra.Command {
 		Short: "Say whether a filter pattern compiles and matches",
 		Long: "Say whether a filter pattern compiles and, with --event, whether it matches a document: what a pattern sees of a\n" +
 			"record, {\"value\": …}. Several patterns are joined by «or». @FILE reads a pattern or a document from a file, - from\n" +
-			"standard input. Prints «match» or «no match»; exits with 0 for a match or a pattern that compiles, 1 otherwise.\n\n" +
+			"standard input. Prints «match» or «no match»; exits with 0 for a match or a pattern that compiles, 1 for no match, 2\n" +
+			"where pattern or document are wrong.\n\n" +
 			"With --jsonl it reads lines {\"id\", \"pattern\", \"event\"}, pattern and event as JSON text in strings, from standard\n" +
-			"input, and prints a line {\"id\", \"valid\", \"match\", \"error\"} for each; patterns may name any field there.",
+			"input, and prints a line {\"id\", \"valid\", \"match\", \"error\"} for each, and exits with 0. There it is about the\n" +
+			"language alone: patterns may name any field, and no rule for other formats applies.",
 		Example: `  sluice filter --pattern '{"value":{"type":["order"]}}' --event '{"value":{"type":"order"}}'` + "\n" +
 			`  sluice filter --pattern @pattern.json --event @event.json` + "\n" +
 			`  sluice filter --jsonl < vectors.jsonl`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.event.given = cmd.Flags().Changed("event")
 			if o.jsonl {
-				if len(o.patterns) > 0 || o.event.given {
-					return &usageError{cmd.CommandPath(), errors.New("--jsonl takes patterns and events from standard input, not from flags")}
+				for _, flag := range []string{"pattern", "event", "strict", "mismatch"} {
+					if cmd.Flags().Changed(flag) {
+						return &usageError{cmd.CommandPath(), fmt.Errorf("--%s does not go with --jsonl, which takes patterns and events from standard input", flag)}
+					}
 				}
 				return filterLines(cmd.InOrStdin(), cmd.OutOrStdout())
 			}
 			if len(o.patterns) == 0 {
 				return &usageError{cmd.CommandPath(), errors.New("--pattern is missing; it, or --jsonl, says what to compile")}
 			}
-			return o.run(cmd)
+			err := o.run(cmd)
+			var code exitCode
+			if err == nil || errors.As(err, &code) {
+				return err
+			}
+			for line := range strings.Lines(err.Error()) {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "sluice: %s\n", strings.TrimSuffix(line, "\n"))
+			}
+			return exitCode(2)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.patterns, "pattern", "p", nil, "a pattern as JSON, @FILE or -; again for more, joined by «or»")
 	f.StringVarP(&o.event.text, "event", "e", "", "a document as JSON, @FILE or -")
 	f.BoolVar(&o.jsonl, "jsonl", false, "read lines of patterns and events from standard input")
+	f.StringVar(&o.mismatch, "mismatch", string(mapping.FilterMismatchPass), "pass or drop: filterMismatch, for a value of another format than the pattern")
 	f.BoolVar(&o.strict, "strict", false, "refuse what Lambda's own table of operators leaves out, and fields other than value")
 	return cmd
 }
@@ -55,6 +70,7 @@ type filterOptions struct {
 		given bool
 	}
 	jsonl, strict bool
+	mismatch      string
 }
 
 func (o *filterOptions) run(cmd *cobra.Command) error {
@@ -66,7 +82,15 @@ func (o *filterOptions) run(cmd *cobra.Command) error {
 		}
 		patterns[i] = text
 	}
-	f, err := filter.Rules{Strict: o.strict}.Compile(patterns...)
+	rules := filter.Rules{Strict: o.strict}
+	switch mapping.FilterMismatch(o.mismatch) {
+	case mapping.FilterMismatchPass:
+	case mapping.FilterMismatchDrop:
+		rules.Mismatch = filter.MismatchDrop
+	default:
+		return fmt.Errorf("--mismatch %s is not allowed; allowed: pass, drop", o.mismatch)
+	}
+	f, err := rules.Compile(patterns...)
 	if err != nil {
 		return err
 	}
@@ -78,11 +102,11 @@ func (o *filterOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	match, ok := f.MatchDocument([]byte(event))
-	switch {
-	case !ok:
-		return errors.New(`the event is not a JSON object; allowed: a document such as {"value": {"type": "order"}}`)
-	case match:
+	r, err := recordOf(event)
+	if err != nil {
+		return err
+	}
+	if f.Match(r) {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "match")
 		return err
 	}
@@ -108,8 +132,8 @@ const lineMax = 64 << 20
 
 type filterQuestion struct {
 	ID      json.RawMessage `json:"id"`
-	Pattern *string         `json:"pattern"`
-	Event   *string         `json:"event"`
+	Pattern json.RawMessage `json:"pattern"`
+	Event   json.RawMessage `json:"event"`
 }
 
 type filterAnswer struct {
@@ -143,18 +167,34 @@ func filterLine(n int, line []byte) filterAnswer {
 		return filterAnswer{Error: fmt.Sprintf("line %d: %v", n, err)}
 	}
 	a := filterAnswer{ID: q.ID}
-	if q.Pattern == nil {
-		a.Error = fmt.Sprintf("line %d: pattern is missing; allowed: JSON text in a string", n)
+	pattern, ok := jsonText(q.Pattern)
+	if !ok {
+		a.Error = fmt.Sprintf("line %d: pattern is missing or no string; allowed: JSON text in a string", n)
 		return a
 	}
-	f, err := filter.Rules{AnyField: true}.Compile(*q.Pattern)
+	f, err := filter.Rules{AnyField: true}.Compile(pattern)
 	if err != nil {
 		a.Error = err.Error()
 		return a
 	}
 	a.Valid = true
-	if q.Event != nil {
-		a.Match, _ = f.MatchDocument([]byte(*q.Event))
+	if q.Event == nil {
+		return a
+	}
+	event, ok := jsonText(q.Event)
+	if ok {
+		a.Match, ok = f.MatchDocument([]byte(event))
+	}
+	if !ok {
+		a.Error = fmt.Sprintf("line %d: event is not a JSON object in a string", n)
 	}
 	return a
+}
+
+func jsonText(raw json.RawMessage) (text string, ok bool) {
+	if raw == nil {
+		return "", false
+	}
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil && string(raw) != "null"
 }
