@@ -40,6 +40,7 @@ type note struct {
 type element struct {
 	parent, array int32
 	first, end    int32
+	depth, jump   int32 // how many elements it lies in, with itself; one of those, for a short way up (below)
 }
 
 // view is a field with those of its notes that lie in the elements chosen so far.
@@ -51,9 +52,10 @@ type view struct {
 
 const mixed = -2
 
-// stepsMax bounds how many elements and values a match may try. Only documents that were made for it need more. Beyond it
-// the branch counts as holding: the function gets a record that it might not have got, and none is lost.
-const stepsMax = 1 << 20
+// stepsMax bounds the work of choosing: elements and values that are tried, and what is looked at for each of them. Only
+// documents that were made for it need more. Beyond it the branch counts as holding: the function gets a record that it might
+// not have got, and none is lost.
+const stepsMax = 1 << 22
 
 func (c *choice) reset() {
 	c.notes, c.elements, c.views = c.notes[:0], c.elements[:0], c.views[:0]
@@ -62,8 +64,30 @@ func (c *choice) reset() {
 
 // enter begins an element of an array.
 func (c *choice) enter(parent, array int32) int32 {
-	c.elements = append(c.elements, element{parent: parent, array: array, first: int32(len(c.notes))})
+	e := element{parent: parent, array: array, first: int32(len(c.notes)), depth: 1, jump: none}
+	if parent != none {
+		p := &c.elements[parent]
+		e.depth, e.jump = p.depth+1, parent
+		if far := c.jump(p.jump); p.depth-c.depth(p.jump) == c.depth(p.jump)-c.depth(far) {
+			e.jump = far
+		}
+	}
+	c.elements = append(c.elements, e)
 	return int32(len(c.elements) - 1)
+}
+
+func (c *choice) depth(e int32) int32 {
+	if e == none {
+		return 0
+	}
+	return c.elements[e].depth
+}
+
+func (c *choice) jump(e int32) int32 {
+	if e == none {
+		return none
+	}
+	return c.elements[e].jump
 }
 
 // leave ends it, and forgets it if it has no notes.
@@ -134,6 +158,9 @@ func (m *matcher) solve(in int32, from, to int, absences bool) bool {
 			return false
 		}
 	}
+	if m.steps > stepsMax {
+		return true
+	}
 	if several {
 		return m.try(from, to)
 	}
@@ -162,16 +189,20 @@ func (m *matcher) settles(v *view) bool {
 	return v.free || m.filter.fields[v.field].tests.absent && !v.seen
 }
 
-// look brings a view up to date for the element in.
+// look brings a view up to date for the element in. Elements inside it are looked at as a whole, not value by value: nested
+// deeply, each value would be looked at once for each level.
 func (m *matcher) look(v *view, in int32) {
 	v.array = none
-	for _, i := range m.order[v.from:v.to] {
-		n := &m.notes[i]
+	for i := v.from; i < v.to; {
+		m.steps++
+		n := &m.notes[m.order[i]]
 		if n.in == in {
 			v.seen, v.free = true, v.free || n.accepted
+			i++
 			continue
 		}
-		switch array := m.arrayBelow(n.in, in); v.array {
+		e := m.below(n.in, in)
+		switch array := m.elements[e].array; v.array {
 		case none:
 			v.array = array
 		case array:
@@ -179,15 +210,22 @@ func (m *matcher) look(v *view, in int32) {
 			v.array = mixed
 			return
 		}
+		i = m.within(*v, e).to
 	}
 }
 
-// arrayBelow is the outermost array that holds the element e inside the element in.
-func (m *matcher) arrayBelow(e, in int32) int32 {
-	for m.elements[e].parent != in {
-		e = m.elements[e].parent
+// below is the outermost element that holds the element e, or is it, inside the element in. Jumps make the way up that of a
+// logarithm: documents nest deeply where they were made to.
+func (m *matcher) below(e, in int32) int32 {
+	depth := m.choice.depth(in) + 1
+	for m.elements[e].depth > depth {
+		if jump := m.elements[e].jump; m.choice.depth(jump) >= depth {
+			e = jump
+		} else {
+			e = m.elements[e].parent
+		}
 	}
-	return m.elements[e].array
+	return e
 }
 
 // choose says whether the fields of views[from:to] can hold whose values, but for free ones, lie in one array inside the
@@ -213,28 +251,47 @@ func (m *matcher) choose(array, in int32, from, to int, absences bool) bool {
 			i++
 			continue
 		}
-		for m.elements[e].parent != in {
-			e = m.elements[e].parent
-		}
+		e = m.below(e, in)
 		if m.steps++; m.steps > stepsMax {
 			return true
 		}
 		inside := m.within(first, e)
 		i = inside.to
-		if !slices.ContainsFunc(m.order[inside.from:inside.to], func(n int32) bool { return m.notes[n].accepted }) {
+		if !m.acceptedIn(inside) {
 			continue
 		}
 		m.views = m.views[:top]
 		inside.free = false // it is a value in e that is chosen
 		m.views = append(m.views, inside)
-		for j := from + 1; j < to; j++ {
-			m.views = append(m.views, m.within(m.views[j], e))
-		}
-		if m.solve(e, top, len(m.views), absences) {
+		if m.narrow(e, from+1, to) && m.solve(e, top, len(m.views), absences) {
 			return true
 		}
 	}
 	return false
+}
+
+// acceptedIn says whether one of a view's values was accepted.
+func (m *matcher) acceptedIn(v view) bool {
+	for _, i := range m.order[v.from:v.to] {
+		m.steps++
+		if m.notes[i].accepted {
+			return true
+		}
+	}
+	return false
+}
+
+// narrow pushes views[from:to] narrowed to an element, until one of them cannot hold for want of any value there.
+func (m *matcher) narrow(e int32, from, to int) bool {
+	for i := from; i < to; i++ {
+		m.steps++
+		v := m.within(m.views[i], e)
+		if v.from == v.to && !m.settles(&v) {
+			return false
+		}
+		m.views = append(m.views, v)
+	}
+	return true
 }
 
 // within narrows a view to the notes in an element.
@@ -245,9 +302,12 @@ func (m *matcher) within(v view, e int32) view {
 	return v
 }
 
-// try says the same as solve where values of one field lie in several arrays, by trying.
+// try says the same as solve where values of one field lie in several arrays, by trying. It leaves chosen as it found it, all
+// zero: clearing it each time would cost the document's size for each of its elements.
 func (m *matcher) try(from, to int) bool {
-	m.chosen = zeroed(m.chosen, int(m.arrays))
+	if more := int(m.arrays) - len(m.chosen); more > 0 {
+		m.chosen = append(m.chosen, make([]int32, more)...)
+	}
 	return m.tryNext(from, to)
 }
 
@@ -264,7 +324,7 @@ func (m *matcher) tryNext(at, to int) bool {
 		if m.steps++; m.steps > stepsMax {
 			return true
 		}
-		n := m.notes[i]
+		n := &m.notes[i]
 		if !m.allowed(n.in) {
 			continue
 		}
@@ -272,7 +332,6 @@ func (m *matcher) tryNext(at, to int) bool {
 		if !n.accepted {
 			continue
 		}
-		// The arrays that this choice decides are undone if it leads nowhere.
 		decided := 0
 		for e := n.in; e != none; e = m.elements[e].parent {
 			if m.chosen[m.elements[e].array] == 0 {
@@ -280,13 +339,14 @@ func (m *matcher) tryNext(at, to int) bool {
 				decided++
 			}
 		}
-		if m.tryNext(at+1, to) {
-			return true
-		}
+		holds := m.tryNext(at+1, to)
 		for e := n.in; decided > 0; e = m.elements[e].parent {
 			// An array is decided by this choice only if those inside it are.
 			m.chosen[m.elements[e].array] = 0
 			decided--
+		}
+		if holds {
+			return true
 		}
 	}
 	return absent && m.tryNext(at+1, to)
@@ -295,6 +355,7 @@ func (m *matcher) tryNext(at, to int) bool {
 // allowed says whether no array was decided otherwise.
 func (m *matcher) allowed(e int32) bool {
 	for ; e != none; e = m.elements[e].parent {
+		m.steps++
 		if c := m.chosen[m.elements[e].array]; c != 0 && c != e+1 {
 			return false
 		}

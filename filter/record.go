@@ -76,12 +76,12 @@ func (f *Filter) MatchDocument(document []byte) (match, ok bool) {
 
 func (f *Filter) take() *matcher { return f.scratch.Get().(*matcher) }
 
-// keptMax is how many notes and bytes a matcher may have had to be used again.
+// keptMax is how many notes, views and bytes a matcher may have had to be used again.
 const keptMax = 64 << 10
 
 func (f *Filter) put(m *matcher) {
 	m.data = nil
-	if cap(m.notes) <= keptMax && cap(m.elements) <= keptMax && cap(m.buf) <= keptMax {
+	if max(cap(m.notes), cap(m.elements), cap(m.views), cap(m.chosen), cap(m.buf)) <= keptMax {
 		f.scratch.Put(m)
 	}
 }
