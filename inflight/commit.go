@@ -53,7 +53,7 @@ func (s *Set) Skip(tp record.TopicPartition, from, to record.Offset, now time.Ti
 	if w == nil || w.phase != Idle || w.next != from || to <= from {
 		return false
 	}
-	w.next, w.moved = to, now
+	w.next, w.epoch, w.moved = to, -1, now // of what epoch it was is not known; by that before it the log would seem cut
 	return true
 }
 

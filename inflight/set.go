@@ -167,7 +167,8 @@ func (s *Set) Drain(tp record.TopicPartition) {
 	s.waiting.remove(w)
 	w.phase = Draining
 	if len(w.queue) > 0 {
-		w.next = record.Offset(w.queue[0][0].Offset)
+		first := w.queue[0][0]
+		w.next, w.epoch = record.Offset(first.Offset), first.LeaderEpoch
 	}
 	s.records -= w.pending
 	s.bytes -= w.pendingBytes
