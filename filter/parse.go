@@ -127,10 +127,7 @@ func (p *parser) or(v *value, at, parent place, branches []clauses) []clauses {
 			continue
 		}
 		if len(all)+len(branches) > BranchesMax {
-			if !p.full {
-				p.full = true
-				p.fail(v, at.shown, "the pattern's $or multiply to more than %d alternatives; allowed: up to %d", BranchesMax, BranchesMax)
-			}
+			p.tooMany(v, at)
 			return branches
 		}
 		copied := make([]clauses, len(branches))
@@ -138,11 +135,22 @@ func (p *parser) or(v *value, at, parent place, branches []clauses) []clauses {
 			copied[j] = maps.Clone(b)
 		}
 		all = append(all, p.object(alternative, here, copied, true)...)
+		if len(all) > BranchesMax { // by the alternative's own $or
+			p.tooMany(v, at)
+			return branches
+		}
 	}
 	if len(all) == 0 {
 		return branches
 	}
 	return all
+}
+
+func (p *parser) tooMany(or *value, at place) {
+	if !p.full {
+		p.full = true
+		p.fail(or, at.shown, "the pattern's $or multiply to more than %d alternatives; allowed: up to %d", BranchesMax, BranchesMax)
+	}
 }
 
 // reserved are the names that a field inside $or may not have: operators of the reference, also those to come.
