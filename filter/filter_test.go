@@ -149,6 +149,31 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// A header that is not UTF-8 is one that nothing accepts; it takes nothing from others of its name, in whatever order they come.
+func TestAHeaderThatIsNoTextIsDroppedAlone(t *testing.T) {
+	good, bad := kgo.RecordHeader{Key: "h", Value: []byte("a")}, kgo.RecordHeader{Key: "h", Value: []byte("\xff")}
+	for _, tc := range []struct {
+		pattern string
+		headers []kgo.RecordHeader
+		want    bool
+	}{
+		{`{"headers":{"h":["a"]},"value":["v"]}`, []kgo.RecordHeader{good, bad}, true},
+		{`{"headers":{"h":["a"]},"value":["v"]}`, []kgo.RecordHeader{bad, good}, true},
+		{`{"headers":{"h":["a"]}}`, []kgo.RecordHeader{bad, good}, true},
+		{`{"headers":{"h":["a"]}}`, []kgo.RecordHeader{bad}, false},
+		{`{"headers":{"h":[{"exists":true}]}}`, []kgo.RecordHeader{bad}, false},
+		{`{"headers":{"h":[{"exists":false}]}}`, []kgo.RecordHeader{bad}, false},
+	} {
+		f, err := Rules{Mismatch: MismatchDrop}.Compile(tc.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Match(&record.Record{Value: []byte("v"), Headers: tc.headers}); got != tc.want {
+			t.Errorf("%s, %q: %v", tc.pattern, tc.headers, got)
+		}
+	}
+}
+
 func TestNoPatternsMatchEverything(t *testing.T) {
 	if !compile(t).Match(&record.Record{}) {
 		t.Error("no match")

@@ -186,10 +186,14 @@ func (m *matcher) headers(r *record.Record, n *node) bool {
 		case h == nil:
 		case v == nil:
 			m.word(literalNull, h, none)
-		case !utf8.Valid(v):
-			m.misfit(h.fields)
-		default:
+		case utf8.Valid(v):
 			m.text(v, h, none)
+		case m.filter.rules.Mismatch == MismatchDrop:
+			for _, f := range h.fields {
+				m.seen[f] = true // it is there, and no test accepts it; another header of its name may be accepted
+			}
+		default:
+			m.misfit(h.fields)
 		}
 	}
 	return m.decided
