@@ -18,7 +18,8 @@ type choice struct {
 	notes    []note
 	elements []element
 	arrays   int32 // how many were numbered
-	tried    int   // how many notes there were when settled was asked last
+	tried    int   // how many notes there were when settled tried a branch last
+	sorted   int   // how many when they were brought into order last
 
 	order  []int32 // the notes, by field and then in the order of the document
 	starts []int32 // where in order those of a field begin
@@ -59,7 +60,7 @@ const stepsMax = 1 << 22
 
 func (c *choice) reset() {
 	c.notes, c.elements, c.views = c.notes[:0], c.elements[:0], c.views[:0]
-	c.arrays, c.tried, c.steps = 0, 0, 0
+	c.arrays, c.tried, c.sorted, c.steps = 0, 0, 0, 0
 }
 
 // enter begins an element of an array.
@@ -110,6 +111,7 @@ func (c *choice) note(field, in int32, accepted bool) {
 
 // sort brings the notes into order.
 func (c *choice) sort(fields int) {
+	c.sorted = len(c.notes)
 	c.starts = zeroed(c.starts, fields+1)
 	for i := range c.notes {
 		c.starts[c.notes[i].field+1]++
@@ -134,8 +136,11 @@ func zeroed(s []int32, n int) []int32 {
 	return s
 }
 
-// consistent says whether a branch holds by what was noted. The notes are in order.
+// consistent says whether a branch holds by what was noted.
 func (m *matcher) consistent(b int) bool {
+	if m.sorted != len(m.notes) {
+		m.sort(len(m.filter.fields))
+	}
 	br := &m.filter.branches[b]
 	m.views = m.views[:0]
 	for _, f := range br.fields {

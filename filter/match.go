@@ -270,10 +270,12 @@ func (m *matcher) settled() bool {
 	if len(m.notes) < 2*m.tried {
 		return false
 	}
-	m.tried = len(m.notes)
-	m.sort(len(m.filter.fields))
 	for b := range m.filter.branches {
-		if m.promising(b) && !m.filter.branches[b].absences && m.consistent(b) {
+		if m.filter.branches[b].absences || !m.promising(b) {
+			continue
+		}
+		m.tried = len(m.notes)
+		if m.consistent(b) {
 			m.decided = true
 			return true
 		}
@@ -285,9 +287,6 @@ func (m *matcher) settled() bool {
 func (m *matcher) finish() bool {
 	if m.decided {
 		return true
-	}
-	if len(m.notes) > 0 {
-		m.sort(len(m.filter.fields))
 	}
 	for b := range m.filter.branches {
 		br := &m.filter.branches[b]
