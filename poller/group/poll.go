@@ -77,9 +77,9 @@ func (f *Feed) admit(fetches kgo.Fetches) {
 		f.rewound(tp, record.Offset(first.Offset), now)
 		wanted := sifted.next(p.Records)
 		before := f.set.Bytes()
-		f.set.Admit(tp, wanted.records, now)
-		if !wanted.copied {
-			f.shared.admitted(tp, wanted.records, f.set.Bytes()-before)
+		f.set.Admit(tp, wanted, now)
+		if !sifted.copied {
+			f.shared.admitted(tp, wanted, f.set.Bytes()-before)
 		}
 		f.set.Pass(tp, record.Offset(last.Offset)+1, last.LeaderEpoch, now)
 	})
