@@ -22,18 +22,21 @@ const (
 	// filterRecords is how many records the mapping reads; of filterLines different ones it wants one.
 	filterRecords = 1_000_000
 	filterLines   = 100
+	// filterTries are the short measurements of which the least counts: a match takes a microsecond, and what else the machine
+	// does only makes it longer.
+	filterTries = 10
 )
 
 // filters measures a match alone, and a mapping whose patterns let 1 % of its records through.
 func (b *bench) filters(ctx context.Context) (report.Section, error) {
 	s := report.Section{Setup: fmt.Sprintf("A match: the 256 events of 1 018 bytes and the five patterns of each scenario in filter/testdata/speed, as "+
-		"`go test -bench Match ./filter` does it. A mapping: %s records, each one of %d of these events, of which one matches; the bare client polls the "+
-		"same topic and counts.", thousands(filterRecords), filterLines)}
-	matches, err := b.matches(ctx)
+		"`go test -bench Match ./filter` does it, the least of %d short runs. A mapping: %s records, each one of %d of these events, of which one matches; the bare client polls the "+
+		"same topic and counts.", filterTries, thousands(filterRecords), filterLines)}
+	mapping, err := b.filtering(ctx) // first: a broker that has just started disturbs for a while
 	if err != nil {
 		return s, err
 	}
-	mapping, err := b.filtering(ctx)
+	matches, err := b.matches(ctx)
 	s.Figures = append(matches, mapping...)
 	return s, err
 }
@@ -51,20 +54,30 @@ func (b *bench) matches(ctx context.Context) ([]report.Figure, error) {
 	}
 	for n := range b.runs {
 		b.progress.now("matches, %d/%d", n+1, b.runs)
-		run := exec.CommandContext(ctx, program, "-test.run", "^$", "-test.bench", "^BenchmarkMatch$", "-test.cpu", "1")
-		run.Dir = filepath.Join(b.root, "filter")
-		out, err := run.CombinedOutput()
-		if err != nil {
-			return nil, fmt.Errorf("the benchmarks of filter: %w\n%s", err, tail(string(out), 20))
-		}
-		lines := readBenchmarks(out)
-		for i, name := range filterScenarios {
-			line := lines["BenchmarkMatch/"+name]
-			if line == nil {
-				return nil, fmt.Errorf("the benchmarks of filter have no %s:\n%s", name, tail(string(out), 20))
+		least := make([]float64, len(filterScenarios))
+		for try := range filterTries {
+			run := exec.CommandContext(ctx, program, "-test.run", "^$", "-test.bench", "^BenchmarkMatch$", "-test.cpu", "1", "-test.benchtime", "50ms")
+			run.Dir = filepath.Join(b.root, "filter")
+			out, err := run.CombinedOutput()
+			if err != nil {
+				return nil, fmt.Errorf("the benchmarks of filter: %w\n%s", err, tail(string(out), 20))
 			}
-			figures[2*i].Values = append(figures[2*i].Values, line["ns/op"])
-			figures[2*i+1].Values = append(figures[2*i+1].Values, line["allocs/op"])
+			lines := readBenchmarks(out)
+			for i, name := range filterScenarios {
+				line := lines["BenchmarkMatch/"+name]
+				if line == nil {
+					return nil, fmt.Errorf("the benchmarks of filter have no %s:\n%s", name, tail(string(out), 20))
+				}
+				if ns := line["ns/op"]; try == 0 || ns < least[i] {
+					least[i] = ns
+				}
+				if try == 0 {
+					figures[2*i+1].Values = append(figures[2*i+1].Values, line["allocs/op"])
+				}
+			}
+		}
+		for i, ns := range least {
+			figures[2*i].Values = append(figures[2*i].Values, ns)
 		}
 	}
 	for i, name := range filterScenarios {
