@@ -252,7 +252,8 @@ func TestHostileDocuments(t *testing.T) {
 		if got := f.Match(&record.Record{Value: []byte(tc.value)}); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if d := time.Since(began); d > 2*time.Second {
+		// A tenth of a second each; the race detector and a busy machine make it four. What this is about takes minutes.
+		if d := time.Since(began); d > 30*time.Second {
 			t.Errorf("%s: %v", name, d)
 		}
 	}
