@@ -20,11 +20,7 @@ func filterOf(m *mapping.Mapping) *filter.Filter {
 	if len(m.Filters) == 0 {
 		return nil
 	}
-	var rules filter.Rules
-	if m.FilterMismatch == mapping.FilterMismatchDrop {
-		rules.Mismatch = filter.MismatchDrop
-	}
-	f, err := rules.Compile(m.Filters...)
+	f, err := filter.Rules{Mismatch: m.FilterMismatch.Rule()}.Compile(m.Filters...)
 	if err != nil {
 		panic(fmt.Sprintf("controller: %s: %v", m.Name, err))
 	}

@@ -49,7 +49,6 @@ type Filter struct {
 	branches []branch
 	root     *node
 	parts    [2]part // of key and value
-	metadata bool    // a pattern names something beside key and value
 	of       metadata
 	absences bool // a branch has a field that may be absent
 	scratch  sync.Pool

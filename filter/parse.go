@@ -166,16 +166,16 @@ func set(names ...string) map[string]bool {
 	return all
 }
 
-// recordFields are the names at the top of what a record shows.
-var recordFields = []string{"value", "key", "topic", "partition", "offset", "timestamp", "timestampType", "headers"}
+// RecordFields are the names at the top of what a pattern sees of a record.
+var RecordFields = []string{"value", "key", "topic", "partition", "offset", "timestamp", "timestampType", "headers"}
 
 // known says whether a name at the top is one of a record's, and complains if not.
 func (p *parser) known(m member, at place) bool {
 	top, _, _ := strings.Cut(m.name, ".")
 	switch {
 	case p.rules.AnyField:
-	case !slices.Contains(recordFields, top):
-		p.fail(&value{at: m.at}, at.shown, "a record has no field %s; allowed: %s; fields of its JSON stand under value", quoted(top), strings.Join(recordFields, ", "))
+	case !slices.Contains(RecordFields, top):
+		p.fail(&value{at: m.at}, at.shown, "a record has no field %s; allowed: %s; fields of its JSON stand under value", quoted(top), strings.Join(RecordFields, ", "))
 		return false
 	case p.rules.Strict && top != "value":
 		p.fail(&value{at: m.at}, at.shown, "Lambda filters by value alone, not by %s (strictFilters); allowed: value", top)

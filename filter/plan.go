@@ -103,10 +103,6 @@ func newFilter(rules Rules, all []clauses) *Filter {
 	for i, name := range partNames {
 		f.parts[i] = f.part(name)
 	}
-	for i := range f.fields {
-		top, _, _ := strings.Cut(f.fields[i].path, ".")
-		f.metadata = f.metadata || !slices.Contains(partNames[:], top)
-	}
 	f.of = metadata{
 		topic: f.root.below([]byte("topic")), partition: f.root.below([]byte("partition")), offset: f.root.below([]byte("offset")),
 		timestamp: f.root.below([]byte("timestamp")), timestampType: f.root.below([]byte("timestampType")),

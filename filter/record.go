@@ -31,7 +31,7 @@ func (f *Filter) Match(r *record.Record) bool {
 // record matches a record, of which the key or value counts as text where text says so. It begins anew if it returns the index
 // of one that is no JSON.
 func (m *matcher) record(r *record.Record, text [2]bool) (yes bool, odd int) {
-	if m.filter.metadata && m.metadata(r) {
+	if m.filter.of != (metadata{}) && m.metadata(r) {
 		return true, -1
 	}
 	for i, data := range [...][]byte{partKey: r.Key, partValue: r.Value} {
@@ -100,7 +100,7 @@ func (m *matcher) document() int {
 
 // skip does so without matching anything.
 func (m *matcher) skip() int {
-	i := m.value(space(m.data, 0), nil, none)
+	i := m.pass(space(m.data, 0))
 	if i < 0 {
 		return over
 	}

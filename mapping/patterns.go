@@ -16,6 +16,14 @@ type PatternError struct {
 	Place field.Place
 }
 
+// Rule is the filter's word for it.
+func (f FilterMismatch) Rule() filter.Mismatch {
+	if f == FilterMismatchDrop {
+		return filter.MismatchDrop
+	}
+	return filter.MismatchPass
+}
+
 func patternsCompile(m *field.Node, _ field.Context) []field.Violation {
 	var found []field.Violation
 	for _, e := range wrongPatterns(m, filter.Rules{}) {

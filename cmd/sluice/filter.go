@@ -82,15 +82,11 @@ func (o *filterOptions) run(cmd *cobra.Command) error {
 		}
 		patterns[i] = text
 	}
-	rules := filter.Rules{Strict: o.strict}
-	switch mapping.FilterMismatch(o.mismatch) {
-	case mapping.FilterMismatchPass:
-	case mapping.FilterMismatchDrop:
-		rules.Mismatch = filter.MismatchDrop
-	default:
+	mismatch := mapping.FilterMismatch(o.mismatch)
+	if mismatch != mapping.FilterMismatchPass && mismatch != mapping.FilterMismatchDrop {
 		return fmt.Errorf("--mismatch %s is not allowed; allowed: pass, drop", o.mismatch)
 	}
-	f, err := rules.Compile(patterns...)
+	f, err := filter.Rules{Strict: o.strict, Mismatch: mismatch.Rule()}.Compile(patterns...)
 	if err != nil {
 		return err
 	}

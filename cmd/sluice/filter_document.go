@@ -11,11 +11,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicehq/sluice/filter"
 	"github.com/sluicehq/sluice/record"
 )
-
-// documentMembers are what a document of «sluice filter» may have: what a pattern sees of a record.
-var documentMembers = []string{"value", "key", "topic", "partition", "offset", "timestamp", "timestampType", "headers"}
 
 const documentAllowed = `allowed: an object such as {"value": {"type": "order"}}`
 
@@ -82,7 +80,7 @@ func documentMember(r *record.Record, name string, raw json.RawMessage) error {
 		}
 	default:
 		return fmt.Errorf("the event has a member %q, which no record has; allowed: %s; what a function gets as value stands under value, decoded",
-			name, strings.Join(documentMembers, ", "))
+			name, strings.Join(filter.RecordFields, ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("the event's %s is no such thing; allowed: %s", name, want)
